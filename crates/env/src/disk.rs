@@ -11,8 +11,6 @@ use std::io::{self, IoSlice};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::pages::Pages;
-
 /// A place for files.
 pub trait Disk: Send + Sync {
     /// Makes a directory with its parents; an existing one is fine.
@@ -52,11 +50,6 @@ pub trait DiskFile: Send + Sync {
     /// After an error any part of them may have been written; writing the same bytes to the same
     /// place again is always allowed.
     fn write_all_at(&self, slices: &[IoSlice<'_>], offset: u64) -> io::Result<()>;
-    /// As [`DiskFile::write_all_at`], whole pages to a multiple of their length: around the
-    /// kernel's cache where the file system has such writes.
-    fn write_pages_at(&self, pages: &Pages, offset: u64) -> io::Result<()> {
-        self.write_all_at(&[IoSlice::new(pages.bytes())], offset)
-    }
     /// Makes everything written before this call durable (`fdatasync`).
     fn sync_data(&self) -> io::Result<()>;
 }

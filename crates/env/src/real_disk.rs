@@ -5,15 +5,11 @@ use std::io::{self, IoSlice};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 
-use rustix::fs::{
-    FallocateFlags, FlockOperation, OFlags, fallocate, fcntl_getfl, fcntl_setfl, fdatasync, flock,
-};
+use rustix::fs::{FallocateFlags, FlockOperation, fallocate, fdatasync, flock};
 use rustix::io::{Errno, pwritev};
 
 use crate::disk::{DirectoryLock, Disk, DiskFile};
-use crate::pages::Pages;
 
 /// Linux takes at most this many slices in one call (`IOV_MAX`).
 const SLICES_PER_CALL_MAX: usize = 1024;
@@ -26,20 +22,6 @@ pub struct RealDisk;
 
 struct RealFile {
     file: File,
-    /// A [`Way`].
-    way: AtomicU8,
-}
-
-/// How a file is read and written: a flag of the open file, changed when another way is wanted.
-///
-/// Relaxed: a file is written by one thread at a time, and a sync goes the same way in both.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Cached = 0,
-    /// Around the kernel's cache.
-    Direct = 1,
-    /// Through it, because the file system has no other.
-    CachedOnly = 2,
 }
 
 impl Disk for RealDisk {
@@ -66,7 +48,7 @@ impl Disk for RealDisk {
 
     fn create(&self, path: &Path, bytes: u64) -> io::Result<Arc<dyn DiskFile>> {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-        let file = RealFile::new(file);
+        let file = RealFile { file };
         if let Err(error) = file.reserve(bytes) {
             // Best effort: an empty leftover is ignored and overwritten by the next attempt's name.
             let _ = fs::remove_file(path);
@@ -77,7 +59,7 @@ impl Disk for RealDisk {
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        Ok(Arc::new(RealFile::new(file)))
+        Ok(Arc::new(RealFile { file }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -121,7 +103,6 @@ impl DiskFile for RealFile {
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.go(Way::Cached)?;
         let mut done = 0;
         while done < buffer.len() {
             match self.file.read_at(&mut buffer[done..], offset + done as u64) {
@@ -135,7 +116,6 @@ impl DiskFile for RealFile {
     }
 
     fn write_all_at(&self, slices: &[IoSlice<'_>], mut offset: u64) -> io::Result<()> {
-        self.go(Way::Cached)?;
         let mut owned = slices.to_vec();
         let mut rest = &mut owned[..];
         IoSlice::advance_slices(&mut rest, 0);
@@ -154,48 +134,12 @@ impl DiskFile for RealFile {
         Ok(())
     }
 
-    fn write_pages_at(&self, pages: &Pages, offset: u64) -> io::Result<()> {
-        if self.go(Way::Direct)? == Way::Direct {
-            match self.file.write_all_at(pages.bytes(), offset) {
-                // Of a file system that takes the flag and not the write, or not all of it.
-                Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
-                    self.go(Way::CachedOnly)?;
-                }
-                written => return written,
-            }
-        }
-        self.write_all_at(&[IoSlice::new(pages.bytes())], offset)
-    }
-
     fn sync_data(&self) -> io::Result<()> {
         Ok(fdatasync(&self.file)?)
     }
 }
 
 impl RealFile {
-    fn new(file: File) -> Self {
-        Self { file, way: AtomicU8::new(Way::Cached as u8) }
-    }
-
-    /// Has the file be read and written this way from now on, if it can; returns its way.
-    fn go(&self, way: Way) -> io::Result<Way> {
-        let now = self.way.load(Ordering::Relaxed);
-        if now == Way::CachedOnly as u8 {
-            return Ok(Way::CachedOnly);
-        }
-        if now == way as u8 {
-            return Ok(way);
-        }
-        let others = fcntl_getfl(&self.file)?.difference(OFlags::DIRECT);
-        let flags = if way == Way::Direct { others | OFlags::DIRECT } else { others };
-        let way = match fcntl_setfl(&self.file, flags) {
-            Err(Errno::INVAL | Errno::OPNOTSUPP) if way == Way::Direct => Way::CachedOnly,
-            set => set.map(|()| way)?,
-        };
-        self.way.store(way as u8, Ordering::Relaxed);
-        Ok(way)
-    }
-
     fn write_zeros(&self, from: u64, to: u64) -> io::Result<()> {
         let zeros = vec![0; ZEROS_BYTES];
         let mut at = from;
@@ -233,39 +177,6 @@ mod tests {
         assert_eq!(disk.list(dir.path()).expect("list"), ["b"]);
         disk.remove(&dir.path().join("b")).expect("remove");
         assert!(disk.open(&path).is_err());
-    }
-
-    /// Whatever came before, and whether the file system has direct writes or not.
-    #[test]
-    fn pages_and_slices_are_written_in_turns() {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let file = RealDisk.create(&dir.path().join("a"), 64 << 10).expect("create");
-        let mut expected = vec![0; 64 << 10];
-        let mut pages = Pages::default();
-        for round in 1..=8_u8 {
-            let at = usize::from(round) * 3_000;
-            file.write_all_at(&[IoSlice::new(&[round; 5_000])], at as u64).expect("slices");
-            expected[at..at + 5_000].fill(round);
-            let at = usize::from(round % 4) * 4_096;
-            pages.begin(8_192);
-            pages.push(&[100 + round; 8_192]);
-            file.write_pages_at(&pages, at as u64).expect("pages");
-            expected[at..at + 8_192].fill(100 + round);
-            if round % 2 == 0 {
-                file.sync_data().expect("sync");
-            }
-            let mut back = vec![0; 64 << 10];
-            assert_eq!(file.read_at(&mut back, 0).expect("read"), back.len());
-            assert!(back == expected, "round {round}");
-        }
-        // No file system writes this around its cache.
-        pages.begin(1_000);
-        pages.push(&[9; 1_000]);
-        file.write_pages_at(&pages, 100).expect("it goes through the cache");
-        expected[100..1_100].fill(9);
-        let mut back = vec![0; 64 << 10];
-        file.read_at(&mut back, 0).expect("read");
-        assert!(back == expected);
     }
 
     #[test]

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use parking_lot::{Condvar, Mutex};
 
 use crate::disk::{DirectoryLock, Disk, DiskFile};
-use crate::pages::{PAGE_BYTES, Pages};
 use crate::random::Random;
 use crate::sim_file::{SECTOR_BYTES, SimInode};
 
@@ -409,14 +408,6 @@ impl DiskFile for SimFile {
             state.inode_mut(self.inode)?.write(written, offset, stamp);
             struck
         })
-    }
-
-    fn write_pages_at(&self, pages: &Pages, offset: u64) -> io::Result<()> {
-        let (bytes, page) = (pages.bytes(), PAGE_BYTES);
-        let are_whole = bytes.len().is_multiple_of(page) && offset.is_multiple_of(page as u64);
-        // A file system refuses this, or writes it through the cache, which is to be noticed.
-        assert!(are_whole, "{} bytes at {offset} are no whole pages", bytes.len());
-        self.write_all_at(&[IoSlice::new(bytes)], offset)
     }
 
     fn sync_data(&self) -> io::Result<()> {

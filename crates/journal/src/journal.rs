@@ -230,7 +230,7 @@ impl Journal {
     /// records that nobody kicks are written within a second.
     #[inline]
     pub fn kick(&self) {
-        self.shared.front.sleeper.kick(|| self.shared.has_gathered_enough());
+        self.shared.front.sleeper.kick();
     }
 
     /// Has `wake` called whenever `durable` has advanced, the health has changed, or the journal

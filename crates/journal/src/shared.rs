@@ -55,11 +55,6 @@ pub(crate) struct Front {
     pub(crate) sleeper: Sleeper,
     pub(crate) gate: Gate,
     policy: AtomicU8,
-    /// Up to where the records of all streams were cut, and how many more are enough for a group.
-    /// Written by the writer before it announces that it sleeps until then; a turn that reads an
-    /// older pair wakes it too early or leaves it to its own next look.
-    gathers_from: AtomicU64,
-    enough: AtomicU64,
 }
 
 /// How far the writer has come. Stored with `Release` after the fact, loaded with `Acquire`.
@@ -124,25 +119,6 @@ impl Shared {
             FsyncPolicy::Never => 2,
         };
         self.front.policy.store(code, Ordering::Relaxed);
-    }
-
-    /// The positions of all streams, added up.
-    pub(crate) fn records(&self) -> u64 {
-        let last = self.streams.iter().map(|stream| stream.lock().last());
-        last.fold(0, u64::wrapping_add)
-    }
-
-    /// The writer is going to gather this many records after those up to `from`.
-    pub(crate) fn gather(&self, from: u64, enough: u64) {
-        self.front.gathers_from.store(from, Ordering::Relaxed);
-        self.front.enough.store(enough, Ordering::Relaxed);
-    }
-
-    /// Whether there are as many records as the writer gathers.
-    #[cold]
-    pub(crate) fn has_gathered_enough(&self) -> bool {
-        let from = self.front.gathers_from.load(Ordering::Relaxed);
-        self.records().wrapping_sub(from) >= self.front.enough.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_closing(&self) -> bool {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use basalt_env::{DiskFile, Pages, is_disk_full};
+use basalt_env::{DiskFile, is_disk_full};
 use basalt_stdx::sleeper::WakeOn;
 
 use crate::clean_end::CleanEnd;
@@ -42,8 +42,6 @@ use crate::sync::{SyncScope, acknowledge_too_early, note_written, sync_files};
 const UNKICKED_DELAY: Duration = Duration::from_secs(1);
 /// Without traffic the writer sleeps until it is woken; this bounds a sleep only formally.
 const IDLE_SLEEP: Duration = Duration::from_secs(3600);
-/// Under `Always`, groups of up to this many bytes are written around the kernel's cache.
-const DIRECT_BYTES_MAX: u64 = 1 << 20;
 /// How long to wait before a write that found the disk full is tried again.
 const FULL_DISK_RETRY: Duration = Duration::from_secs(1);
 
@@ -65,8 +63,6 @@ pub(crate) struct Writer {
     active: ActiveSegment,
     ledger: Ledger,
     cuts: Vec<StreamCut>,
-    /// The group as it is written around the kernel's cache.
-    pages: Pages,
     /// The last group that was cut.
     group: u64,
     checksum: u32,
@@ -127,7 +123,6 @@ impl Writer {
             active,
             ledger,
             cuts,
-            pages: Pages::default(),
             group,
             checksum,
             last_sync: Duration::ZERO,
@@ -288,17 +283,12 @@ impl Writer {
     fn gather(&self, enough: u64, asked: &dyn Fn(&Shared) -> bool) {
         let gathering = Gathering::begin(self.last_sync, enough, self.records_gathered());
         let Some(mut gathering) = gathering else { return };
-        self.shared.gather(self.records_cut, enough);
-        let (clock, sleeper) = (&self.shared.env.clock, &self.shared.front.sleeper);
+        let clock = &self.shared.env.clock;
         let start_ns = clock.monotonic_ns();
         while let Some(look) =
             gathering.next_look(Duration::from_nanos(clock.monotonic_ns() - start_ns))
         {
-            sleeper.announce(WakeOn::Enough);
-            if self.records_gathered() < enough {
-                sleeper.sleep(look);
-            }
-            sleeper.stay_awake();
+            self.shared.front.sleeper.sleep(look);
             if asked(&self.shared) || !gathering.goes_on(self.records_gathered()) {
                 return;
             }
@@ -313,7 +303,8 @@ impl Writer {
     /// Records since the last cut, roughly: a stream that was cut off or raised counts for what it
     /// may.
     fn records_gathered(&self) -> u64 {
-        self.shared.records().wrapping_sub(self.records_cut)
+        let last = self.shared.streams.iter().map(|stream| stream.lock().last());
+        last.fold(0, u64::wrapping_add).wrapping_sub(self.records_cut)
     }
 
     /// Ends the log cleanly: syncs it and says in an empty group that it is synced, so that damage
@@ -367,18 +358,7 @@ impl Writer {
             .chain([&tail[..]])
             .collect();
 
-        let is_direct = self.shared.policy() == FsyncPolicy::Always
-            && end - self.active.prefix_offset <= DIRECT_BYTES_MAX;
-        if is_direct {
-            self.pages.begin(parts.iter().map(|part| part.len()).sum());
-            parts.iter().for_each(|part| self.pages.push(part));
-            let active = &self.active;
-            self.retry_while_full(|| {
-                active.file.write_pages_at(&self.pages, active.prefix_offset)
-            })?;
-        } else {
-            self.write_patiently(&parts)?;
-        }
+        self.write_patiently(&parts)?;
         let next_offset = end - end % PAGE_BYTES;
         let prefix = bytes_between(&parts, self.active.prefix_offset, next_offset, end);
         self.active.prefix = prefix;

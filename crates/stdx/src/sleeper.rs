@@ -18,8 +18,6 @@ pub enum WakeOn {
     Work = 1,
     /// The end of a caller's turn: its work should gather first.
     Kick = 2,
-    /// The end of a turn after which there is enough work, by what the caller says.
-    Enough = 3,
 }
 
 const AWAKE: u8 = 0;
@@ -45,13 +43,10 @@ impl Sleeper {
         }
     }
 
-    /// A turn ends in which there was work: wakes the thread if it sleeps, unless it does so until
-    /// there is enough and `is_enough` returns false. That looks for work as the thread itself
-    /// does.
+    /// A turn ends in which there was work: wakes the thread if it sleeps.
     #[inline]
-    pub fn kick(&self, is_enough: impl FnOnce() -> bool) {
-        let announced = self.announced.load(Ordering::Relaxed);
-        if announced != AWAKE && (announced != WakeOn::Enough as u8 || is_enough()) {
+    pub fn kick(&self) {
+        if self.announced.load(Ordering::Relaxed) != AWAKE {
             self.wake_announced();
         }
     }

@@ -1,17 +1,16 @@
 //! Groups, policies, waking and failing.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use basalt_env::{Env, Fault, FaultKind, ManualClock, Operation, SimDisk};
+use basalt_env::{Env, Fault, FaultKind, Operation, SimDisk};
 use basalt_journal::{
     FsyncPolicy, Health, Journal, JournalError, OpenError, Options, ReplayError, Seq, StreamId,
 };
 use basalt_stdx::lent::{LentBytes, Parts};
 
-use crate::support::{DIR, Heard, News, PATIENCE, fill, hold_syncs, open, open_ok, options};
+use crate::support::{DIR, News, fill, hold_syncs, open, open_ok, options};
 
 #[test]
 fn under_always_one_sync_covers_what_gathered_during_the_last() {
@@ -35,34 +34,6 @@ fn under_always_one_sync_covers_what_gathered_during_the_last() {
     assert_eq!(journal.stats().groups, 2);
     assert_eq!(journal.stats().fsyncs, 2);
     journal.close().expect("a clean end");
-}
-
-/// The last sync took an hour, so the writer looks after twenty minutes again.
-#[test]
-fn a_group_that_gathers_is_cut_at_the_end_of_the_turn_after_which_there_is_enough() {
-    let (disk, clock) = (SimDisk::new(), Arc::new(ManualClock::at_unix_ms(1)));
-    let (env, on) = (Env::manual(&clock, 1), Arc::new(disk.clone()));
-    let (chosen, mut nothing) = (options(FsyncPolicy::Always), Heard::default());
-    let journal = Journal::open(&env, on, Path::new(DIR), chosen, &mut nothing).expect("it opens");
-    let news = News::of(&journal);
-    let held = hold_syncs(&disk, &journal);
-    let first = fill(&journal, 0, 1, 10);
-    journal.kick();
-    while disk.syncs_waiting() == 0 {
-        std::thread::yield_now();
-    }
-    let second = fill(&journal, 1, 2, 10);
-    clock.advance_ms(3_600_000);
-    drop(held);
-    news.wait_until(|| journal.durable() >= first);
-    // One record has been covered and one or more are here: one more is enough, or two.
-    let deadline = Instant::now() + PATIENCE;
-    while journal.durable() < second {
-        assert!(Instant::now() < deadline, "nobody has woken the writer");
-        fill(&journal, 2, 3, 10);
-        journal.kick();
-        news.wait_a_moment();
-    }
 }
 
 #[test]

@@ -92,11 +92,6 @@ impl News {
         Self(receiver)
     }
 
-    /// Waits for news, but not for long.
-    pub fn wait_a_moment(&self) {
-        let _ = self.0.recv_timeout(Duration::from_millis(1));
-    }
-
     pub fn wait_until(&self, mut holds: impl FnMut() -> bool) {
         while !holds() {
             self.0.recv_timeout(PATIENCE).expect("the journal has news before patience ends");
