@@ -269,7 +269,6 @@ impl Engine {
             libraries_ticket: AtomicU64::new(0),
         };
         engine.note_databases();
-        engine.note_all_unread();
         engine.note_changes(recovery.records_applied);
         Ok(engine)
     }
@@ -505,8 +504,8 @@ impl Engine {
         self.expiring_databases.contains(db)
     }
 
-    /// After recovery, which noted nothing: finds the databases that are used, and those with keys
-    /// that expire.
+    /// After recovery, which noted nothing: finds the databases that are used, those with keys that
+    /// expire, and the partitions with keys that the log says were put unread.
     fn note_databases(&self) {
         for id in PartitionId::all() {
             let locked = self.keyspace.lock(id);
@@ -519,6 +518,7 @@ impl Engine {
                 }
             }
         }
+        self.note_all_unread();
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
