@@ -218,11 +218,10 @@ impl World<'_> {
         let mut point_gate = Gate::default();
         let point = engine
             .read_point(key, seen, &session, &mut point_gate, |point| point.object().map(value_of));
-        // What the log has acknowledged between the two counts for neither; nobody else changes
-        // keys meanwhile.
+        // The point first: what the log acknowledges between the two then counts for the view.
         let is_acknowledged = |gate: &mut Gate| gate.poll(engine.log()) == Fate::Acknowledged;
-        let (is_open, point_is_open) =
-            (is_acknowledged(&mut gate), is_acknowledged(&mut point_gate));
+        let point_is_open = is_acknowledged(&mut point_gate);
+        let is_open = is_acknowledged(&mut gate);
         match point {
             Some(other) if other != value => Err(Violation::new("a point and a view differ")),
             Some(_) if !is_open && point_is_open => {
