@@ -124,6 +124,21 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "1,2")]
         io_threads: Vec<usize>,
     },
+    /// P99 of plain clients while another one runs scripts that do not end, on the server or on
+    /// another one (not pinned, Basalt alone: Redis would answer BUSY)
+    Scripts {
+        #[command(flatten)]
+        common: CommonArgs,
+        /// How long plain clients are measured in each phase
+        #[arg(long, default_value = "3", value_name = "SECONDS", value_parser = parse_seconds)]
+        seconds: Duration,
+        /// Network threads of the server; with several numbers it lives once for each
+        #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "1,2")]
+        io_threads: Vec<usize>,
+        /// Only scripts whose name contains one of these, such as matches
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// Server CPU time of GET and PUT by HTTP, beside Redis' protocol and nginx (Basalt alone)
     Http {
         #[command(flatten)]

@@ -11,13 +11,14 @@
 //! ended.
 
 mod absences;
+mod beside;
 mod cell;
 mod cli;
 mod figures;
 mod flush;
-mod handshakes;
 mod http;
 mod info;
+mod made;
 mod memory;
 mod memory_types;
 mod nginx;
@@ -26,6 +27,7 @@ mod probe;
 mod queue;
 mod restart;
 mod scenario;
+mod scripting;
 mod server;
 mod shaking;
 mod suite;
@@ -43,6 +45,7 @@ use tempfile::TempDir;
 
 pub(crate) use crate::compare::cli::CompareArgs;
 
+use crate::compare::beside::{Burden, Course};
 use crate::compare::cli::{CommonArgs, Defaults, Side, Suite};
 use crate::compare::server::{Contender, Server, Setting};
 use crate::error::BenchError;
@@ -94,7 +97,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
             flush::run(&Arena::new("flush", common, PINNED, "everysec")?, *flushes)
         }
         Suite::Handshakes { common, per_second, seconds, io_threads } => {
-            run_handshakes(common, (*per_second, *seconds), io_threads)
+            let burdens = vec![Burden::Handshakes { per_second: *per_second }];
+            run_beside("handshakes", common, burdens, (*seconds, io_threads))
+        }
+        Suite::Scripts { common, seconds, io_threads, only } => {
+            run_beside("scripts", common, scripts(only), (*seconds, io_threads))
         }
         Suite::Http { common, appendfsync, requests, keys, nginx, only } => {
             let mut cells = http::cells(*requests, *keys);
@@ -136,13 +143,20 @@ fn run_surface(
     surface::run(&Arena::new("surface", common, PINNED, "everysec")?, &cells, amount)
 }
 
-fn run_handshakes(
+fn scripts(only: &[String]) -> Vec<Burden> {
+    let mut scripts: Vec<_> = scripting::SCRIPTS.iter().collect();
+    keep(&mut scripts, only, |script| script.name);
+    scripts.into_iter().map(Burden::Script).collect()
+}
+
+fn run_beside(
+    name: &'static str,
     common: &CommonArgs,
-    (per_second, phase): (f64, Duration),
-    io_threads: &[usize],
+    burdens: Vec<Burden>,
+    (phase, io_threads): (Duration, &[usize]),
 ) -> Result<(), BenchError> {
-    let course = handshakes::Course { per_second, phase, io_threads: io_threads.to_vec() };
-    handshakes::run(&Arena::new("handshakes", common, ALONE, "everysec")?, &course)
+    let course = Course { burdens, phase, io_threads: io_threads.to_vec() };
+    beside::run(&Arena::new(name, common, ALONE, "everysec")?, &course)
 }
 
 /// Keeps what has one of the names of `only` in its own, or all if there are none.

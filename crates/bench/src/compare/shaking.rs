@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-
+use crate::compare::made::Made;
 use crate::error::BenchError;
 use crate::target::Target;
 use crate::tls;
@@ -18,14 +17,6 @@ use crate::tls;
 const THREADS: u32 = 16;
 /// How much nicer these clients are than those that are measured: they stand for other machines.
 const NICE: i32 = 10;
-
-/// What came of a load.
-#[derive(Debug, Default, Clone, Serialize)]
-pub(super) struct Shaken {
-    pub(super) per_second: f64,
-    pub(super) failed: u64,
-    pub(super) first_error: Option<String>,
-}
 
 /// What one thread has done.
 #[derive(Debug, Default)]
@@ -40,7 +31,7 @@ pub(super) fn beside<R>(
     target: &Target,
     per_second: f64,
     work: impl FnOnce() -> Result<R, BenchError>,
-) -> Result<(R, Shaken), BenchError> {
+) -> Result<(R, Made), BenchError> {
     let client = target.tls.as_ref().map(tls::without_sessions);
     let client = client.ok_or_else(|| BenchError::Usage("the server speaks no TLS".into()))?;
     let target = Target { tls: Some(client), ..target.clone() };
@@ -66,7 +57,7 @@ pub(super) fn beside<R>(
         }
         let Done { handshakes, failed, first_error } = all;
         let per_second = handshakes as f64 / begun.elapsed().as_secs_f64();
-        Ok((result?, Shaken { per_second, failed, first_error }))
+        Ok((result?, Made { per_second, failed, first_error }))
     })
 }
 

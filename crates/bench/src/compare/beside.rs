@@ -1,13 +1,14 @@
-//! `compare handshakes`: how long answers to plain clients take while others shake hands by TLS.
+//! `compare handshakes` and `compare scripts`: how long answers to plain clients take while others
+//! are a burden.
 //!
 //! ```text
 //! time   quiet │ elsewhere │ attacked │ …     GET at a pace, counted from when each was due
 //! P99      q         e           a            medians: a / q, and a / the greater one of q and e
 //! ```
-//! Elsewhere are the same handshakes with another server of the same program beside it: what plain
-//! clients feel of that is the work of handshakes on cores that they share with them, clients' ends
-//! included, and no fault of the server that they ask. The phases take turns, because the machine
-//! is not the same from one second to the next.
+//! Elsewhere is the same burden on another server of the same program beside it: what plain clients
+//! feel of that is the work on cores that they share with it, its clients' ends included, and no
+//! fault of the server that they ask. The phases take turns, because the machine is not the same
+//! from one second to the next.
 
 use std::time::Duration;
 
@@ -15,8 +16,10 @@ use serde::Serialize;
 
 use crate::compare::Arena;
 use crate::compare::cell::vocabulary;
+use crate::compare::made::Made;
+use crate::compare::scripting::{self, Script};
 use crate::compare::server::Contender;
-use crate::compare::shaking::{self, Shaken};
+use crate::compare::shaking;
 use crate::compare::table::summarise;
 use crate::error::BenchError;
 use crate::keys::Distribution;
@@ -33,23 +36,32 @@ const CONNECTIONS: usize = 20;
 const REQUESTS_PER_SECOND: f64 = 5_000.0;
 /// Requests that may be unanswered on a connection before others wait in the client.
 const IN_FLIGHT: u32 = 4;
-/// Load, and handshakes, before those that are counted.
+/// Load, and the burden, before what is counted.
 const WARMED: Duration = Duration::from_millis(500);
 /// From a phase to the next one.
 const REST: Duration = Duration::from_millis(300);
-/// P99 beside handshakes, of the greater one of the other two.
+/// P99 beside the burden, of the greater one of the other two.
 const SLOWER_MAX: f64 = 2.0;
 
-/// How hard, and for how long.
-#[derive(Debug, Clone)]
-pub(crate) struct Course {
-    pub(crate) per_second: f64,
-    pub(crate) phase: Duration,
-    /// Network threads of the server, a row for each.
-    pub(crate) io_threads: Vec<usize>,
+/// What others do meanwhile, again and again.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Burden {
+    /// They shake hands by TLS, this often a second.
+    Handshakes { per_second: f64 },
+    /// They run a script that does not end by itself.
+    Script(&'static Script),
 }
 
-/// Where hands are shaken meanwhile.
+/// What is measured, and for how long.
+#[derive(Debug, Clone)]
+pub(super) struct Course {
+    pub(super) burdens: Vec<Burden>,
+    pub(super) phase: Duration,
+    /// Network threads of the server, a row for each.
+    pub(super) io_threads: Vec<usize>,
+}
+
+/// Where the burden is meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Phase {
@@ -65,6 +77,7 @@ const PHASES: [Phase; 3] = [Phase::Quiet, Phase::Elsewhere, Phase::Attacked];
 struct Round {
     round: usize,
     side: &'static str,
+    burden: &'static str,
     io_threads: usize,
     phases: Vec<Felt>,
 }
@@ -73,29 +86,67 @@ struct Round {
 #[derive(Debug, Clone, Serialize)]
 struct Felt {
     phase: Phase,
-    handshakes: Shaken,
+    made: Made,
     plain: TestReport,
 }
 
 pub(super) fn run(arena: &Arena<'_>, course: &Course) -> Result<(), BenchError> {
-    if course.per_second <= 0.0 || course.phase.is_zero() || course.io_threads.is_empty() {
+    let is_idle =
+        |burden: &Burden| matches!(burden, Burden::Handshakes { per_second } if *per_second <= 0.0);
+    let is_nothing = course.burdens.is_empty() || course.burdens.iter().any(is_idle);
+    if is_nothing || course.phase.is_zero() || course.io_threads.is_empty() {
         return Err(BenchError::Usage(
-            "there must be something to measure; raise --per-second or --seconds".into(),
+            "there must be something to measure; raise --per-second or --seconds, or mend --only"
+                .into(),
         ));
     }
     let servers = arena.introduce()?;
     let lives = arena.rounds(|round, side| {
-        let lives = course.io_threads.iter();
-        let lives = lives.map(|&io_threads| one_life(arena, course, (round, side), io_threads));
+        let lives = course.rows().map(|row| one_life(arena, course, (round, side), row));
         lives.collect::<Result<Vec<Round>, BenchError>>()
     })?;
     let rounds = lives.concat();
     arena.print(&format!(
-        "P99 µs of {REQUESTS_PER_SECOND} GETs a second, {CONNECTIONS} plain connections; {} handshakes a second\n{}",
-        course.per_second,
+        "P99 µs of {REQUESTS_PER_SECOND} GETs a second, {CONNECTIONS} plain connections\n{}",
         table(arena, course, &rounds)
     ))?;
     arena.write_json(servers, &rounds)
+}
+
+impl Course {
+    /// A life of the server each.
+    fn rows(&self) -> impl Iterator<Item = (Burden, usize)> {
+        let threads = |&burden| self.io_threads.iter().map(move |&threads| (burden, threads));
+        self.burdens.iter().flat_map(threads)
+    }
+}
+
+impl Burden {
+    fn name(self) -> &'static str {
+        match self {
+            Burden::Handshakes { .. } => "handshakes",
+            Burden::Script(script) => script.name,
+        }
+    }
+
+    /// What the servers are started with for it.
+    fn contender(self, side: &Contender) -> Contender {
+        match self {
+            Burden::Handshakes { .. } => Contender { tls: true, ..side.clone() },
+            Burden::Script(_) => scripting::contender(side),
+        }
+    }
+
+    fn beside<R>(
+        self,
+        target: &Target,
+        work: impl FnOnce() -> Result<R, BenchError>,
+    ) -> Result<(R, Made), BenchError> {
+        match self {
+            Burden::Handshakes { per_second } => shaking::beside(target, per_second, work),
+            Burden::Script(script) => scripting::beside(target, script, work),
+        }
+    }
 }
 
 /// A server, another one beside it, and all phases.
@@ -103,9 +154,9 @@ fn one_life(
     arena: &Arena<'_>,
     course: &Course,
     (round, side): (usize, &Contender),
-    io_threads: usize,
+    (burden, io_threads): (Burden, usize),
 ) -> Result<Round, BenchError> {
-    let mut contender = Contender { tls: true, ..side.clone() };
+    let mut contender = burden.contender(side);
     contender.extra.extend(["--io-threads".to_owned(), io_threads.to_string()]);
     let (asked, other) = (arena.start(&contender)?, arena.start(&contender)?);
     let gets = gets(asked.server.plain_target(), course.phase)?;
@@ -119,18 +170,17 @@ fn one_life(
             let outcome = run_load(&gets, &mut Watch::new("gets", arena.display, None))?;
             Ok::<TestReport, BenchError>(TestReport::new(&gets, &outcome, None))
         };
-        let with = |target: &Target| shaking::beside(target, course.per_second, measure);
-        let (plain, handshakes) = match phase {
-            Phase::Quiet => (measure()?, Shaken::default()),
-            Phase::Elsewhere => with(&other.server.target())?,
-            Phase::Attacked => with(&asked.server.target())?,
+        let (plain, made) = match phase {
+            Phase::Quiet => (measure()?, Made::default()),
+            Phase::Elsewhere => burden.beside(&other.server.target(), measure)?,
+            Phase::Attacked => burden.beside(&asked.server.target(), measure)?,
         };
-        phases.push(Felt { phase, handshakes, plain });
+        phases.push(Felt { phase, made, plain });
         std::thread::sleep(REST);
     }
     asked.server.stop()?;
     other.server.stop()?;
-    Ok(Round { round, side: side.name, io_threads, phases })
+    Ok(Round { round, side: side.name, burden: burden.name(), io_threads, phases })
 }
 
 /// What plain clients do in a phase.
@@ -150,24 +200,20 @@ fn gets(target: Target, duration: Duration) -> Result<Plan, BenchError> {
     })
 }
 
-/// A row for each side and number of threads: medians of the rounds, and whether the bound holds.
+/// A row for each side, burden and number of threads: medians of the rounds, and whether the bound
+/// holds.
 fn table(arena: &Arena<'_>, course: &Course, rounds: &[Round]) -> String {
     let mut text = format!(
-        "  {:24}{:>9}{:>11}{:>10}{:>10}{:>18}{:>14}{:>8}\n",
-        "",
-        "quiet",
-        "elsewhere",
-        "attacked",
-        "of quiet",
-        "of the greater",
-        "handshakes/s",
-        "failed"
+        "  {:48}{:>9}{:>11}{:>10}{:>10}{:>18}{:>14}{:>8}\n",
+        "", "quiet", "elsewhere", "attacked", "of quiet", "of the greater", "made/s", "failed"
     );
     for contender in &arena.contenders {
-        for &io_threads in &course.io_threads {
-            let of_row = |it: &&Round| it.side == contender.name && it.io_threads == io_threads;
+        for (burden, io_threads) in course.rows() {
+            let (side, burden) = (contender.name, burden.name());
+            let of_row =
+                |it: &&Round| (it.side, it.burden, it.io_threads) == (side, burden, io_threads);
             let rounds: Vec<&Round> = rounds.iter().filter(of_row).collect();
-            text.push_str(&row(&format!("{}, {io_threads} threads", contender.name), &rounds));
+            text.push_str(&row(&format!("{side}, {burden}, {io_threads} threads"), &rounds));
         }
     }
     text
@@ -184,10 +230,10 @@ fn row(name: &str, rounds: &[&Round]) -> String {
         elsewhere: p99(Phase::Elsewhere),
         attacked: p99(Phase::Attacked),
     };
-    let pace = |phase| median(phase, |felt| felt.handshakes.per_second);
-    let pace = format!("{:.0}, {:.0}", pace(Phase::Elsewhere), pace(Phase::Attacked));
-    let failed: u64 = phases().map(|felt| felt.handshakes.failed).sum();
-    format!("  {name:24}{}{pace:>14}{failed:>8}\n", p99s.text())
+    let pace = |phase| median(phase, |felt| felt.made.per_second);
+    let pace = format!("{:.1}, {:.1}", pace(Phase::Elsewhere), pace(Phase::Attacked));
+    let failed: u64 = phases().map(|felt| felt.made.failed).sum();
+    format!("  {name:48}{}{pace:>14}{failed:>8}\n", p99s.text())
 }
 
 /// Medians of the rounds, in microseconds.
