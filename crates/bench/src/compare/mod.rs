@@ -111,11 +111,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
         Suite::Queue { common, messages, kept, only } => {
             let mut parts = queue::PARTS.to_vec();
             keep(&mut parts, only, |part| part);
-            queue::run(
-                &Arena::new("queue", common, PINNED, "everysec")?,
-                (*messages, *kept),
-                &parts,
-            )
+            let arena = Arena::new("queue", common, PINNED, "everysec")?;
+            queue::run(&arena, (*messages, *kept), &parts)
         }
         Suite::Tail { common, keys, rate, seconds } => {
             let pace = tail::Pace { keys: *keys, requests_per_second: *rate, lasts: *seconds };
