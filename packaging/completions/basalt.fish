@@ -31,6 +31,8 @@ complete -c basalt -l http-head-timeout -x -d 'Seconds within which the head of 
 complete -c basalt -l http-body-rate-min -x -d 'Bytes a second that a body must have come with on average after that'
 complete -c basalt -l http-wait-max -x -d 'Seconds for which a request by HTTP may wait for a key, whatever it asks for'
 complete -c basalt -l http-idle-timeout -x -d 'Seconds after which an HTTP connection without a request closes'
+complete -c basalt -l http-linger-timeout -x -d 'Seconds for which a client that may still be sending a request can go on, and read the answer that ends its connection'
+complete -c basalt -l http-linger-max -x -d 'Bytes that such a client can go on sending'
 complete -c basalt -l http-events-ping -x -d 'Seconds of silence after which a client that gets server-sent events is sent a sign of life'
 complete -c basalt -l http-socket-ping -x -d 'Seconds after which the client of a WebSocket is asked again whether it is there'
 complete -c basalt -l http-message-max -x -d 'Largest message that the client of a WebSocket may send'

@@ -35,7 +35,7 @@ use basalt_config::{HttpSettings, Settings};
 use basalt_dispatch::Dispatcher;
 use basalt_env::Instant;
 use basalt_http1::{Connection, Date, Status};
-use basalt_net::{Beat, Front, Input, Next};
+use basalt_net::{Beat, Front, Input, Linger, Next};
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::{Arg, Output, Protocol, ReplyMark, RequestLimits};
 use basalt_service::access::Rights;
@@ -80,6 +80,8 @@ pub struct HttpFront {
     port: Port,
     /// What the front itself is about to answer.
     own: Option<(Own, Ending)>,
+    /// The last response answers a request that may not be wholly there.
+    is_cut: bool,
     /// What the connection is for from its last request on.
     feed: Option<Box<Feed>>,
 }
@@ -125,6 +127,7 @@ impl HttpFront {
             talks: Talks::default(),
             port: Port::Http,
             own: None,
+            is_cut: false,
             feed: None,
             server,
         }
@@ -223,6 +226,7 @@ impl Front for HttpFront {
         if let Some(feed) = &mut self.feed {
             return feed.say_goodbye(out);
         }
+        self.is_cut = true;
         let text = "TRYAGAIN there is no room for more requests that are under way \
                     (http-buffers-max): try again later";
         self.dismiss(text, out);
@@ -268,12 +272,22 @@ impl Front for HttpFront {
         if !self.patience.is_over(now, progress, &self.settings.http) {
             return false;
         }
+        self.is_cut = true;
         let text = "the request has not come in time";
         let problem = Problem::new(Status::RequestTimeout, "TIMEOUT", text).closing();
         let ending = self.intake.ending(self.origin);
         self.own =
             Some((Own::Problem(problem), Ending { connection: Connection::Closes, ..ending }));
         true
+    }
+
+    /// What the client of a feed holds goes to others as soon as its connection closes, so that
+    /// one does not linger.
+    fn linger(&self, is_unread: bool) -> Option<Linger> {
+        let HttpSettings { linger_bytes_max, linger_time_max, .. } = self.settings.http;
+        let lingers = (is_unread || self.is_cut) && self.feed.is_none();
+        let linger = Linger { bytes_max: linger_bytes_max, time_max: linger_time_max };
+        Some(linger).filter(|_| lingers && linger_bytes_max > 0 && !linger_time_max.is_zero())
     }
 
     fn idle_max(&self) -> Option<Duration> {

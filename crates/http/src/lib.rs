@@ -14,6 +14,7 @@
 mod command;
 mod conditions;
 mod console;
+mod digests;
 mod document;
 mod feed;
 mod flat;

@@ -1,6 +1,8 @@
 //! HOT PATH
 //! One client's connection.
 
+mod linger;
+
 use crate::buffers::{BUFFER_BYTES, BufferPool};
 use crate::front::{Beat, Next};
 use crate::input::{Input, READ_BYTES};
@@ -82,8 +84,10 @@ pub(crate) struct Connection {
     pub(crate) is_crowded: bool,
     /// When that was first so for this request.
     crowded_since: Option<Instant>,
-    /// When it was first seen closing.
+    /// When it was first seen closing, or lingering.
     closing_since: Option<Instant>,
+    /// What its client still sends may be waited for when everything owed is sent.
+    may_linger: bool,
     /// Its client has gone, and commands run for which nobody waits.
     is_parting: bool,
 }
@@ -102,6 +106,9 @@ pub(crate) enum State {
     Leaving,
     /// Nothing is read any more; it closes when everything owed is sent.
     Closing,
+    /// Everything owed is sent, and our side has ended. What its client still sends is dropped, but
+    /// no more bytes than that.
+    Lingering { bytes_left: usize },
     /// It is to be closed now.
     Dead,
 }
@@ -148,6 +155,7 @@ impl Connection {
             is_crowded: false,
             crowded_since: None,
             closing_since: None,
+            may_linger: true,
             is_parting: false,
         }
     }
@@ -231,7 +239,7 @@ impl Connection {
             }
         }
         if self.state == State::Closing && !self.owes() {
-            self.state = State::Dead;
+            self.state = self.after_last_reply();
         }
         sent
     }
@@ -340,13 +348,16 @@ impl Connection {
     }
 
     /// Whether it has been closing for longer than [`CLOSING_MAX`], because its client does not
-    /// take what it is owed. What waits for the log is not the client's fault.
+    /// take what it is owed, or has lingered for as long as it may. What waits for the log is not
+    /// the client's fault.
     pub(crate) fn closes_for_too_long(&mut self, now: Instant) -> bool {
-        if self.state != State::Closing || self.waits_for_log() {
-            return false;
-        }
+        let max = match self.state {
+            State::Closing if !self.waits_for_log() => CLOSING_MAX,
+            State::Lingering { .. } => self.linger_time_max(),
+            _ => return false,
+        };
         let since = *self.closing_since.get_or_insert(now);
-        now - since >= CLOSING_MAX
+        now - since >= max
     }
 
     /// For how long its client may be silent, with this `timeout` for all, 0 for none.
@@ -415,7 +426,7 @@ impl Connection {
         {
             front.say_goodbye(&mut self.output);
         }
-        self.state = State::Closing;
+        self.close_without_lingering();
     }
 
     /// It was killed before its client went: what the client says after the killer has its answer
@@ -528,6 +539,17 @@ impl Connection {
         (self.readable || self.input.is_parsable()) && !self.is_idle()
     }
 
+    /// There is something to be read and dropped.
+    #[inline]
+    pub(crate) fn has_more_to_drop(&self) -> bool {
+        self.readable && self.lingers()
+    }
+
+    /// Its client is to hear nothing beside what it is owed.
+    pub(crate) fn is_ending(&self) -> bool {
+        matches!(self.state, State::Closing | State::Lingering { .. } | State::Dead)
+    }
+
     /// Goes back to the first request that has not run.
     pub(crate) fn rewind(&mut self) {
         self.input.rewind();
@@ -616,7 +638,7 @@ fn send(stream: &mut Stream, output: &mut Output) -> io::Result<(usize, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Connection, ReadOutcome};
+    use super::{Connection, ReadOutcome, State};
     use crate::buffers::BufferPool;
     use crate::stream::{Hoarding, Stream};
     use crate::wire::Wire;
@@ -661,5 +683,17 @@ mod tests {
         }
         assert_eq!(reads, [6, 4, 2]);
         assert_eq!(connection.input.bytes(), b"PING\r\nPING\r\n");
+    }
+
+    #[test]
+    fn nobody_lingers_when_the_server_stops() {
+        for (before, after) in
+            [(State::Open, State::Closing), (State::Lingering { bytes_left: 1 }, State::Dead)]
+        {
+            let mut connection = connection(Hoarding::stream(&[]));
+            connection.state = before;
+            connection.begin_stop();
+            assert_eq!((connection.state, connection.may_linger), (after, false));
+        }
     }
 }

@@ -89,6 +89,16 @@ pub trait Front: ReplyForm {
         self.dismiss("TRYAGAIN too many requests are under way", out);
     }
 
+    /// What its client has been sent last was the last reply: how much of what it still sends is
+    /// read and dropped, so that it gets to read that reply, before the connection closes. `None`
+    /// closes at once, which resets the connection of a client that is sending. `is_unread` is
+    /// whether the client may have sent more than has been read; the front knows whether it is in
+    /// the midst of a request.
+    fn linger(&self, is_unread: bool) -> Option<Linger> {
+        let _ = is_unread;
+        None
+    }
+
     /// How long its client may be silent, beside what the option `timeout` says.
     fn idle_max(&self) -> Option<Duration> {
         None
@@ -162,6 +172,15 @@ pub trait Front: ReplyForm {
     fn parser(&self) -> Option<&Parser> {
         None
     }
+}
+
+/// How much of what a client sends behind its last reply is read and dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Linger {
+    /// Bytes; with one more the connection closes.
+    pub bytes_max: usize,
+    /// From the reply on. It is looked at once a second.
+    pub time_max: Duration,
 }
 
 /// What a front did in [`Front::beat`].

@@ -36,7 +36,7 @@ mod turn;
 mod wire;
 
 pub use acceptor::Acceptor;
-pub use front::{Beat, Front, Next};
+pub use front::{Beat, Front, Linger, Next};
 pub use input::Input;
 pub use listen::ListenError;
 pub use listening::Listening;

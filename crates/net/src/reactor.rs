@@ -75,7 +75,7 @@ pub(crate) struct Reactor {
     generation: u64,
     /// Connections with something to do.
     pub(crate) ready: Vec<usize>,
-    /// Those of which a part of a request is there, and more has come.
+    /// Those of which a part of a request is there, and more has come, and those that linger.
     unfinished: VecDeque<usize>,
     /// Those whose request waits for room that others take, …
     crowded: VecDeque<ConnectionId>,
@@ -314,7 +314,7 @@ impl Reactor {
             connection.readable = true;
             connection.unblock();
             if self.stopping.is_some() {
-                connection.state = State::Closing;
+                connection.close_without_lingering();
             }
         }
         self.write_deliveries(&absent.map(|absent| absent.late).unwrap_or_default());
@@ -357,7 +357,7 @@ impl Reactor {
             && !connection.scheduled
         {
             connection.scheduled = true;
-            match connection.input.wants_nothing() {
+            match connection.input.wants_nothing() && !connection.lingers() {
                 true => self.ready.push(index),
                 false => self.unfinished.push_back(index),
             }
@@ -446,7 +446,7 @@ impl Reactor {
                     continue;
                 }
                 let Some(Some(connection)) = self.connections.get_mut(index) else { continue };
-                if matches!(connection.state, State::Closing | State::Dead) {
+                if connection.is_ending() {
                     continue;
                 }
                 if connection.receive(delivery, serial) == Receipt::Written {
@@ -642,8 +642,9 @@ impl Reactor {
             self.gated.push(index);
         }
         // It may have waited for its client to read, and go on now. Or its client said something
-        // just before its standing command began to wait, of which no poll will tell again.
-        if connection.has_more() || connection.listens() {
+        // just before its standing command began to wait, of which no poll will tell again. Or it
+        // goes on sending what is dropped.
+        if connection.has_more() || connection.listens() || connection.has_more_to_drop() {
             self.schedule(index);
         }
     }

@@ -68,6 +68,36 @@ impl Stream {
         }
     }
 
+    /// Tells the client that nothing follows; what it sends can still be read.
+    ///
+    /// # Errors
+    /// The client has gone.
+    pub(crate) fn end_writing(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Write),
+            Stream::Tls(stream) => {
+                stream.channel.close(&mut stream.socket);
+                stream.socket.shutdown(Shutdown::Write)
+            }
+            Stream::Closed => Err(io::ErrorKind::NotConnected.into()),
+            #[cfg(test)]
+            Stream::Hoarding(_) => Ok(()),
+        }
+    }
+
+    /// Reads what is there as it came, which is of no use over TLS.
+    pub(crate) fn read_undecrypted(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => stream.read(buffer),
+            Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tls(stream) => stream.socket.read(buffer),
+            Stream::Closed => Err(io::ErrorKind::WouldBlock.into()),
+            #[cfg(test)]
+            Stream::Hoarding(stream) => stream.read(buffer).map(|read| read.count),
+        }
+    }
+
     /// What was written last and has not wholly gone is not written again: see [`Channel`].
     pub(crate) fn forget_accepted(&mut self) {
         if let Stream::Tls(stream) = self {

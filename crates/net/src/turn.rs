@@ -194,6 +194,9 @@ impl Turn {
         if connection.is_idle() || !connection.readable {
             if connection.listens() {
                 self.hear(reactor, index);
+            } else if connection.has_more_to_drop() {
+                let bytes = connection.drop_unread(&mut reactor.pool);
+                self.worker.counters.bytes_in.add(bytes as u64);
             }
             return;
         }
@@ -206,7 +209,9 @@ impl Turn {
             }
             ReadOutcome::Nothing => {}
             // It may have shut down only its sending side: what it is owed is still sent.
-            ReadOutcome::Closed if connection.owes() => connection.state = State::Closing,
+            ReadOutcome::Closed if connection.owes() => {
+                (connection.state, connection.readable) = (State::Closing, false);
+            }
             ReadOutcome::Closed => connection.state = State::Dead,
         }
     }

@@ -158,9 +158,9 @@ impl Block {
         true
     }
 
-    /// The last shared value.
-    pub(crate) fn last_shared(&self) -> Option<&[u8]> {
-        self.shared.back().map(Shared::bytes)
+    /// The last shared value, whole, whatever part of it is to be sent.
+    pub(crate) fn last_shared(&self) -> Option<&Arc<Vec<u8>>> {
+        self.shared.back().map(|shared| &shared.value)
     }
 
     /// Takes back the last bytes of `flat`, which are not sent and behind all shared values.

@@ -181,7 +181,7 @@ impl Output {
     }
 
     /// The last value that was not copied, if that was since the output ended there.
-    pub(crate) fn last_shared(&self, end: End) -> Option<&[u8]> {
+    pub(crate) fn last_shared(&self, end: End) -> Option<&Arc<Vec<u8>>> {
         let is_there = self.full.len() == end.blocks && self.last.shared.len() > end.shared;
         self.last.last_shared().filter(|_| is_there)
     }
@@ -459,7 +459,7 @@ mod tests {
         assert_eq!(copied, [header.as_bytes(), b"\r\n"].concat());
         copied[..header.len()].fill(b'-');
         reply.shorten(2);
-        assert_eq!(reply.last_shared(mark), Some(&big[..]));
+        assert_eq!(reply.last_shared(mark), Some(&big));
         assert!(reply.narrow_shared(mark, 10..15));
         reply.integer(7);
         let line = "-".repeat(header.len());

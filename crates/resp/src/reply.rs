@@ -287,8 +287,9 @@ impl<'a> Reply<'a> {
         self.out.narrow_shared(mark.0, range)
     }
 
-    /// The last value that was not copied; `None` if there was none since the mark.
-    pub fn last_shared(&self, mark: ReplyMark) -> Option<&[u8]> {
+    /// The last value that was not copied, whole, whatever part of it is to be sent; `None` if
+    /// there was none since the mark.
+    pub fn last_shared(&self, mark: ReplyMark) -> Option<&Arc<Vec<u8>>> {
         self.out.last_shared(mark.0)
     }
 

@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 pub const DIGITS: usize = 16;
 
 /// See the head of this file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Digest(u64);
 
 impl Digest {

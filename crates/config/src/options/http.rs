@@ -133,6 +133,20 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Seconds after which an HTTP connection without a request closes; 0 is never.",
     ),
     option(
+        "http-linger-timeout",
+        Kind::Int { min: 0, max: 3600 },
+        "10",
+        "Seconds for which a client that may still be sending a request can go on, and read the \
+         answer that ends its connection; what it sends is dropped. 0 closes the connection at once, \
+         which such a client sees as a reset.",
+    ),
+    option(
+        "http-linger-max",
+        Kind::Memory { min: 0, max: 64 * GIB },
+        "64mb",
+        "Bytes that such a client can go on sending. 0 closes the connection at once.",
+    ),
+    option(
         "http-events-ping",
         INT,
         "15",
@@ -219,6 +233,10 @@ pub struct HttpSettings {
     pub key_wait_max: Duration,
     /// `http-idle-timeout`; `None` is never.
     pub idle_time_max: Option<Duration>,
+    /// `http-linger-timeout`; zero is not at all.
+    pub linger_time_max: Duration,
+    /// `http-linger-max`; 0 is not at all.
+    pub linger_bytes_max: usize,
     /// `http-events-ping`; `None` is never.
     pub events_ping: Option<Duration>,
     /// `http-socket-ping`; `None` is never.
@@ -263,6 +281,8 @@ impl HttpSettings {
             body_rate_min: values.number("http-body-rate-min"),
             key_wait_max: Duration::from_secs(values.number("http-wait-max")),
             idle_time_max: seconds("http-idle-timeout"),
+            linger_time_max: Duration::from_secs(values.number("http-linger-timeout")),
+            linger_bytes_max: values.number("http-linger-max"),
             events_ping: seconds("http-events-ping"),
             socket_ping: seconds("http-socket-ping"),
             message_bytes_max: bulk_bytes_max.min(values.number("http-message-max")),

@@ -182,15 +182,19 @@ impl HttpFront {
         let ending = Ending::of(head, self.origin);
         let closes = matches!(&own, Own::Problem(problem) if problem.closes);
         if closes || ending.closes() {
-            return self.close_with(own, ending);
+            let next = self.close_with(own, ending);
+            self.is_cut = closes;
+            return next;
         }
         self.intake.pass();
         self.own = Some((own, ending));
         Next::Passed { bytes: head.bytes + body_bytes }
     }
 
-    /// The last response of the connection is the front's own.
+    /// The last response of the connection is the front's own. The request may go on for longer
+    /// than has been read of it.
     pub(super) fn close_with(&mut self, own: Own, ending: Ending) -> Next {
+        self.is_cut = true;
         self.own = Some((own, Ending { connection: Connection::Closes, ..ending }));
         Next::Refused
     }

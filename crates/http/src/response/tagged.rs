@@ -12,6 +12,7 @@ use super::first_line::Line;
 use super::lines::{OF_NOTHING, lines_of};
 use super::value::{Standing, part_of};
 use crate::conditions::{Conditions, DIGESTED_BYTES_MAX, Verdict, unmet};
+use crate::digests::digest_of;
 use crate::plan::Answer;
 use basalt_http1::{ByteRange, ETag, Status, Value};
 use basalt_stdx::digest::Digest;
@@ -51,11 +52,12 @@ impl State {
         fields
     }
 
+    /// The tag of the value, with its digest if there is one.
     #[inline]
-    fn tag(&self, value: &[u8]) -> Option<ETag> {
+    fn tag(&self, digest: impl FnOnce() -> Option<Digest>) -> Option<ETag> {
         match self.version {
             0 if self.len > DIGESTED_BYTES_MAX => None,
-            0 => Some(ETag::Digest(Digest::of(value).number())),
+            0 => digest().map(|digest| ETag::Digest(digest.number())),
             version => Some(ETag::Version(version)),
         }
     }
@@ -137,9 +139,9 @@ impl Response<'_> {
         let at = room + state.at;
         let is_copied = copied.len() == at + state.len + 2;
         let tag = if is_copied {
-            state.tag(&copied[at..at + state.len])
+            state.tag(|| Some(Digest::of(&copied[at..at + state.len])))
         } else {
-            state.tag(reply.last_shared(mark).unwrap_or_default())
+            state.tag(|| reply.last_shared(mark).map(digest_of))
         };
         let standing = Standing { at, len: state.len, is_copied };
         if let Some(range) = self.judged(tag, wanted) {
@@ -171,7 +173,7 @@ impl Response<'_> {
             return self.no_value(Line::of(&bytes[room..]), wanted.conditions);
         };
         let value = &bytes[room + state.at..][..state.len];
-        let tag = state.tag(value);
+        let tag = state.tag(|| Some(Digest::of(value)));
         let Some(range) = self.judged(tag, wanted) else { return };
         let Some(part) = part_of(state.len, range) else { return self.no_such_part(state.len) };
         let body = &value[part.clone()];
@@ -219,12 +221,14 @@ impl Response<'_> {
     fn digest(&mut self, at: usize, len: usize) -> Option<ETag> {
         let mark = self.mark;
         let mut reply = self.reply();
-        let copied = reply.copied_since(mark)?;
-        let value = match copied.get(at..at + len) {
-            Some(value) => value,
-            None => reply.last_shared(mark).filter(|shared| shared.len() == len)?,
+        if len > DIGESTED_BYTES_MAX {
+            return None;
+        }
+        let digest = match reply.copied_since(mark)?.get(at..at + len) {
+            Some(value) => Digest::of(value),
+            None => digest_of(reply.last_shared(mark).filter(|shared| shared.len() == len)?),
         };
-        (len <= DIGESTED_BYTES_MAX).then(|| ETag::Digest(Digest::of(value).number()))
+        Some(ETag::Digest(digest.number()))
     }
 }
 
@@ -236,9 +240,10 @@ mod tests {
     fn replies_are_read_as_commands_write_them() {
         let state = State::of(b"*3\r\n$2\r\n77\r\n:-1\r\n$5\r\nhello\r\n").expect("a state");
         assert_eq!(state, State { version: 77, left_ms: None, at: 21, len: 5 });
-        assert_eq!(state.tag(b"hello"), Some(ETag::Version(77)));
+        assert_eq!(state.tag(|| None), Some(ETag::Version(77)));
         let state = State::of(b"*3\r\n$1\r\n0\r\n:900\r\n$70000\r\n").expect("a state");
-        assert_eq!((state.left_ms, state.len, state.tag(b"")), (Some(900), 70_000, None));
+        let tag = state.tag(|| Some(Digest::of(b"")));
+        assert_eq!((state.left_ms, state.len, tag), (Some(900), 70_000, None));
         let outcome =
             |reply: &[u8]| Outcome::of(reply).map(|it| (it.is_done, it.version, it.previous));
         let nothing = Some((true, 7, Previous::Nothing));

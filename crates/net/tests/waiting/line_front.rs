@@ -4,11 +4,12 @@
 //! 7 SET key some_words\n     ─▶  7 +OK\n          the reply repeats the tag; `_` is a blank
 //! 8 ?\n                      ─▶  8 ready\n        answered by the front itself
 //! LAST 9 GET key\n           ─▶  9 some words\n   and the end
+//! HURRY 9 GET key\n          ─▶  9 some words\n   a client that is refused may not stay
 //! D10 SET key x\n            ─▶  D10 +OK\n        when it is on disk
 //! ```
 
 use basalt_dispatch::{Durability, Ended, ReplyForm, Terms, Then};
-use basalt_net::{Front, Input, Next};
+use basalt_net::{Front, Input, Linger, Next};
 use basalt_resp::{
     Arg, Output, Protocol, Reply, ReplyMark, RequestLimits, SHARED_BYTES_MIN, Value, decode,
 };
@@ -28,7 +29,14 @@ pub struct LineFront {
     is_late: bool,
     /// The tag of the line that is for the front itself.
     asked: String,
+    /// A line was no request; its client may go on sending.
+    has_refused: bool,
+    /// No longer than until that is looked at.
+    is_hurried: bool,
 }
+
+/// What a client may send behind a line that was refused.
+pub const LINGER_BYTES_MAX: usize = 1_000_000;
 
 /// What the front has to know of a request when its reply is there.
 #[derive(Debug)]
@@ -59,7 +67,9 @@ impl Front for LineFront {
         let text = |word: &Arg| String::from_utf8_lossy(word.of(input.bytes())).into_owned();
         let is_last = text(&found[0]) == "LAST";
         let then = if is_last { Then::Closes } else { Then::GoesOn };
-        let found = &found[usize::from(is_last)..];
+        let is_hurried = text(&found[0]) == "HURRY";
+        self.is_hurried |= is_hurried;
+        let found = &found[usize::from(is_last || is_hurried)..];
         let Some((tag, command)) = found.split_first() else { return Next::Refused };
         match command {
             [] => return Next::Refused,
@@ -91,7 +101,13 @@ impl Front for LineFront {
     }
 
     fn refuse(&mut self, out: &mut Output) {
+        self.has_refused = true;
         put(out, "! a tag and a command");
+    }
+
+    fn linger(&self, _: bool) -> Option<Linger> {
+        let time_max = if self.is_hurried { Duration::ZERO } else { Duration::MAX };
+        self.has_refused.then_some(Linger { bytes_max: LINGER_BYTES_MAX, time_max })
     }
 
     fn dismiss(&mut self, error: &str, out: &mut Output) {

@@ -9,6 +9,7 @@ mod fronts;
 mod handover;
 mod harness;
 mod line_front;
+mod lingering;
 mod outputs;
 mod pauses;
 mod queues;

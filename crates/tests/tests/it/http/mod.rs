@@ -21,6 +21,7 @@ mod monitoring;
 mod push;
 mod queue_events;
 mod queues;
+mod refusals;
 mod strings;
 mod tags;
 mod watched;

@@ -107,6 +107,39 @@ fn a_write_with_a_tag_is_made_on_that_value_only() {
     assert_eq!(http.ask("GET /v1/strings/n", "", b"").text(), "1");
 }
 
+/// What has been sent is edited where it stands.
+#[test]
+fn a_long_value_that_is_edited_has_another_tag() {
+    let (server, address) = start(&[("io-threads", "1")]);
+    let (mut http, mut redis) = (client(address), server.connect());
+    redis.call(&["SET", "k", &"x".repeat(30_000)]).unwrap();
+    let mut tags = Vec::new();
+    for edit in [
+        "SETRANGE k 100 y",
+        "APPEND k y",
+        "SETBIT k 8 1",
+        "BITFIELD k SET u8 0 7",
+        "BITOP NOT k k",
+        "SET k2 v",
+        "COPY k k2 REPLACE",
+        "SETRANGE k2 200 z",
+        "RENAME k2 k",
+        "SETRANGE k 300 z",
+    ] {
+        redis.run(edit).unwrap();
+        let Value::Bulk(digest) = redis.run("DIGEST k").unwrap() else { panic!("a digest") };
+        let expected = format!("\"d{}\"", String::from_utf8_lossy(&digest));
+        for _ in 0..3 {
+            let tag = http.ask("GET /v1/strings/k", "", b"").field("etag").map(str::to_owned);
+            assert_eq!(tag.as_deref(), Some(&expected[..]), "{edit}");
+        }
+        tags.push(expected);
+    }
+    tags.sort_unstable();
+    tags.dedup();
+    assert_eq!(tags.len(), 7, "three of them leave k as it was");
+}
+
 /// A write that is refused tells the tag that one would need; the key gets no version by it.
 fn a_key_without_a_version(http: &mut HttpClient, redis: &mut Connection) {
     for len in [0, 5, 20_000, DIGESTED_BYTES_MAX, DIGESTED_BYTES_MAX + 1] {
