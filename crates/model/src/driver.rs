@@ -79,6 +79,8 @@ pub struct Report {
     pub evicted: u64,
     /// Keys that were put without a look at the cold tier that might have them.
     pub unread_puts: u64,
+    /// Keys that had expired on disk and were removed there.
+    pub reaped: u64,
 }
 
 impl Report {
@@ -97,6 +99,7 @@ impl Report {
         self.sweeps += other.sweeps;
         self.evicted += other.evicted;
         self.unread_puts += other.unread_puts;
+        self.reaped += other.reaped;
     }
 }
 
