@@ -104,7 +104,8 @@ pub struct Traits {
     /// It asks for the server's own view of a key: not finding the key is no miss.
     pub inspects_keys: bool,
     /// It asks no more of its keys than what the rows of the cold tier begin with
-    /// ([`View::head`]): those that are on disk only stay there.
+    /// ([`View::head`]), or removes them and does nothing else ([`Txn::delete`]): the values of
+    /// those that are on disk only are not read.
     pub asks_heads: bool,
     /// A client with subscriptions may call it in RESP2, where other replies could not be told from
     /// messages.

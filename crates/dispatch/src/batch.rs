@@ -471,10 +471,10 @@ impl Batch {
                     return Some(Stop::Long(count - requests.len()));
                 }
                 Flow::Wait(wait) => {
-                    if let Wait::Keys(_) = &wait {
+                    if let Wait::Keys(_) | Wait::Heads(..) = &wait {
                         let behind = requests[1..].iter();
                         let behind = behind.map(|request| request.incoming(bytes, words));
-                        expect::behind(server, session, behind);
+                        expect::behind(server, session, &wait, behind);
                     }
                     let halt = Halt::Waits { wait, end: request.end };
                     worker.note_halt(session, &halt);

@@ -6,31 +6,58 @@ use super::prepare::Incoming;
 use basalt_engine::Key;
 use basalt_service::args::Args;
 use basalt_service::session::Session;
+use basalt_service::wait::Wait;
 
 /// Words of a request whose keys are looked for, if it may have several.
 const WORDS_MAX: usize = 256;
 
-/// Has the keys of these requests of one client read, in their order, but of those that its user
-/// may not run.
+/// What is read for a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Values,
+    Heads,
+}
+
+/// Has read what these requests of one client, which stand behind one that waits, will ask for of
+/// their keys, but for those that its user may not run. Which is the first to ask for what rows
+/// begin with has that read for all.
 #[cold]
 #[inline(never)]
 pub(super) fn behind<'a>(
     server: &Dispatcher,
     session: &Session,
-    requests: impl Iterator<Item = Incoming<'a>>,
+    wait: &Wait,
+    requests: impl Iterator<Item = Incoming<'a>> + Clone,
 ) {
-    server.engine.expect(requests.flat_map(|request| {
-        let keys = keys_of(server, session, request);
-        keys.into_iter().map(move |key| (request.prepared.db, key))
-    }));
+    let keys = |wanted| {
+        requests.clone().flat_map(move |request| {
+            let keys = keys_of(server, session, request, wanted);
+            keys.into_iter().map(move |key| (request.prepared.db, key))
+        })
+    };
+    match wait {
+        Wait::Keys(_) => server.engine.expect(keys(Wanted::Values)),
+        Wait::Heads(_, read) => {
+            server.engine.expect_heads(keys(Wanted::Heads), read);
+            server.engine.expect(keys(Wanted::Values));
+        }
+        _ => {}
+    }
 }
 
-fn keys_of<'a>(server: &Dispatcher, session: &Session, request: Incoming<'a>) -> Vec<Key<'a>> {
+fn keys_of<'a>(
+    server: &Dispatcher,
+    session: &Session,
+    request: Incoming<'a>,
+    wanted: Wanted,
+) -> Vec<Key<'a>> {
     let mut keys = Vec::new();
     let Some(id) = request.prepared.command else { return keys };
     let traits = server.commands.traits(id);
     let args = Args::new(request.buffer, request.words);
-    if traits.asks_heads || traits.puts_blindly.is_some_and(|puts| puts(&args)) {
+    if traits.asks_heads != (wanted == Wanted::Heads)
+        || traits.puts_blindly.is_some_and(|puts| puts(&args))
+    {
         return keys;
     }
     let command = server.commands.table.command(id);

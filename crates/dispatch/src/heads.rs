@@ -1,15 +1,25 @@
-//! Commands that ask no more of their keys than what the rows of the cold tier begin with: of those
-//! that are on disk only they read that, and not the values, which may be large.
+//! Commands that ask no more of their keys than what the rows of the cold tier begin with, and
+//! those that remove them: of keys that are on disk only they read that, and not the values, which
+//! may be large.
 
 use super::keys::{Obstacle, Stop, failed, wait_for};
+use super::left_heads::LeftHeads;
 use super::request::Request;
 use super::worker::Worker;
-use basalt_call::entry::Run;
-use basalt_engine::{Gating, Key, Missing, Unknown, View};
+use basalt_call::entry::{Run, WriteFn};
+use basalt_engine::{Gating, Key, KnownHeads, Missing, ReadHeads, Txn, Unknown, View};
+use basalt_observe::counters::ThreadCounters;
 use basalt_resp::Reply;
 use basalt_service::session::Session;
 use basalt_service::wait::Wait;
 use std::sync::Arc;
+
+/// What a command that removes keys needs of its worker while it has a transaction.
+pub(super) struct Means<'w> {
+    pub(super) counters: &'w ThreadCounters,
+    pub(super) left: &'w mut LeftHeads,
+    pub(super) gating: Gating,
+}
 
 /// Runs a command that misses keys, if what their rows begin with has been read; else has it read.
 #[cold]
@@ -22,16 +32,10 @@ pub(super) fn ask(
     (run, keys): (Run, &[Key<'_>]),
     reply: &mut Reply<'_>,
 ) -> Obstacle {
-    let read = session.read_heads.take();
-    let known = match view.heads_of(&missing, read.as_deref()) {
+    let known = known(&mut worker.left_heads, session, |read| view.heads_of(&missing, read));
+    let known = match known {
         Ok(known) => known,
-        Err(Unknown::Value) => return wait_for(&worker.counters, missing),
-        Err(Unknown::Head) => {
-            let read = Arc::default();
-            session.read_heads = Some(Arc::clone(&read));
-            worker.counters.cold_reads.add(1);
-            return Some(Box::new(Stop::Wait(Wait::Heads(missing, read))));
-        }
+        Err(unknown) => return wait(&worker.counters, session, missing, unknown),
     };
     let mut view = view.with_heads(&known);
     if worker.gating == Gating::On {
@@ -40,4 +44,61 @@ pub(super) fn ask(
     let result = run.read(&view, &request.args(keys), reply);
     worker.count_lookups(view.hits_and_misses());
     result.err().and_then(failed)
+}
+
+/// Runs a command that changes keys and misses some, if it does nothing but remove them and what
+/// their rows begin with has been read; else has it, or them, read.
+#[cold]
+#[inline(never)]
+pub(super) fn remove(
+    request: &Request<'_>,
+    Means { counters, left, gating }: Means<'_>,
+    session: &mut Session,
+    (txn, missing): (&mut Txn<'_>, Missing),
+    (run, keys): (WriteFn, &[Key<'_>]),
+    reply: &mut Reply<'_>,
+) -> Obstacle {
+    if !request.traits().asks_heads {
+        return wait_for(counters, missing);
+    }
+    let known = match known(left, session, |read| txn.heads_of(&missing, read)) {
+        Ok(known) => known,
+        Err(unknown) => return wait(counters, session, missing, unknown),
+    };
+    if gating == Gating::On {
+        txn.gate_reads(keys, &mut session.gate);
+    }
+    let result = txn.knowing(known, |txn| run(txn, &request.args(keys), reply));
+    txn.append(&mut session.gate);
+    result.err().and_then(failed)
+}
+
+/// What is known by what has been read for the client.
+fn known(
+    left: &mut LeftHeads,
+    session: &mut Session,
+    know: impl FnOnce(Option<&ReadHeads>) -> Result<KnownHeads, Unknown>,
+) -> Result<KnownHeads, Unknown> {
+    let client = session.client.id;
+    let read = session.read_heads.take().or_else(|| left.take(client));
+    let known = know(read.as_deref());
+    left.keep(client, read);
+    known
+}
+
+fn wait(
+    counters: &ThreadCounters,
+    session: &mut Session,
+    missing: Missing,
+    unknown: Unknown,
+) -> Obstacle {
+    match unknown {
+        Unknown::Value => wait_for(counters, missing),
+        Unknown::Head => {
+            let read = Arc::default();
+            session.read_heads = Some(Arc::clone(&read));
+            counters.cold_reads.add(1);
+            Some(Box::new(Stop::Wait(Wait::Heads(missing, read))))
+        }
+    }
 }

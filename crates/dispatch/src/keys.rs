@@ -1,7 +1,7 @@
 //! HOT PATH
 //! Running a command on its keys: find them, lock their partitions, wait for what is not in memory.
 
-use super::heads;
+use super::heads::{self, Means};
 use super::reach;
 use super::request::Request;
 use super::worker::Worker;
@@ -189,7 +189,8 @@ fn write_keys(
     if txn.lacks_some(keys)
         && let Some(missing) = missing_for(request, &mut txn, keys)
     {
-        return wait_for(&worker.counters, missing);
+        let means = Means { counters: &worker.counters, left: &mut worker.left_heads, gating };
+        return heads::remove(request, means, session, (&mut txn, missing), (run, keys), reply);
     }
     if gating == Gating::On {
         txn.gate_reads(keys, &mut session.gate);

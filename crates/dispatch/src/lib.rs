@@ -33,6 +33,7 @@ mod form;
 mod halt;
 mod heads;
 mod keys;
+mod left_heads;
 mod long;
 mod memory;
 mod monitor_line;

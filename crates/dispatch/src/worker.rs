@@ -3,6 +3,7 @@
 
 use super::dispatcher::Dispatcher;
 use super::halt::Halt;
+use super::left_heads::LeftHeads;
 use super::monitor_line::LineHead;
 use super::recent_programs::RecentPrograms;
 use basalt_change::place::{ShardId, ShardSet};
@@ -97,6 +98,8 @@ pub struct Worker {
     call_ended: Instant,
     /// Calls since then for which it was not read.
     untimed_calls: u32,
+    /// What rows begin with that requests to come will ask for.
+    pub(super) left_heads: LeftHeads,
 }
 
 /// Whether a call that was timed would have shared its batch's time.
@@ -158,6 +161,7 @@ impl Worker {
             turn_requests: TurnRequests::default(),
             call_ended: server.env.clock.now(),
             untimed_calls: 0,
+            left_heads: LeftHeads::default(),
         };
         worker.listen_for_events();
         worker

@@ -5,6 +5,7 @@
 pub(crate) mod budget;
 mod candidates;
 mod cold_keys;
+mod cold_removal;
 mod delete;
 pub(crate) mod evict;
 mod expect;

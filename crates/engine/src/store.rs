@@ -29,6 +29,7 @@ mod splice;
 pub(crate) mod transaction;
 pub(crate) mod transfer;
 pub(crate) mod txn;
+mod unread_deletes;
 mod unread_puts;
 pub(crate) mod versions;
 pub(crate) mod view;

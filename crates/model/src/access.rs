@@ -8,9 +8,9 @@ use crate::violation::Violation;
 use crate::world::World;
 use basalt_change::place::PartitionId;
 use basalt_engine::{
-    ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, KeyHead, LockWait,
-    Missing, Object, ReadHeads, Touch, Txn, Unknown, Version, View, Walk, WalkEnd, WalkLimits,
-    WalkedRows,
+    ChangeSet, CommandContext, Cursor, EntryHint, Fate, Gate, Gating, Key, KeyHead, KnownHeads,
+    LockWait, Missing, Object, ReadHeads, Touch, Txn, Unknown, Version, View, Walk, WalkEnd,
+    WalkLimits, WalkedRows,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,6 +21,16 @@ use std::time::{Duration, Instant};
 const WAIT_MAX: Duration = Duration::from_secs(120);
 /// Most times that a command may have to ask for the same keys.
 const FETCHES_MAX: usize = 100;
+
+/// What a command has done that removes keys.
+pub struct Removed {
+    /// What its reply waits for.
+    pub gate: Gate,
+    /// How many there were.
+    pub there: usize,
+    /// How many of them were on disk only.
+    pub unread: u64,
+}
 
 /// A fetch that has been asked for.
 pub type Fetching = Receiver<Result<(), String>>;
@@ -99,6 +109,39 @@ impl World<'_> {
         Some(gate)
     }
 
+    /// Runs a command that removes keys and does nothing else: of those that are on disk only it
+    /// reads what their rows begin with, unless that is not enough.
+    ///
+    /// # Errors
+    /// If that cannot be read.
+    pub fn remove(&self, db: u8, keys: &[&[u8]]) -> Result<Removed, Violation> {
+        let engine = self.engine();
+        let keys: Vec<Key<'_>> = keys.iter().map(|key| engine.key(key)).collect();
+        let (mut changes, mut read) = (ChangeSet::default(), None);
+        for _ in 0..FETCHES_MAX {
+            let cold = engine.totals(db).keys_cold_only;
+            let locked = engine.lock(&keys);
+            let mut txn = Txn::new(engine, locked, self.session(db), &mut changes);
+            let known = match txn.missing(&keys) {
+                None => KnownHeads::default(),
+                Some(missing) => match txn.heads_of(&missing, read.as_deref()) {
+                    Ok(known) => known,
+                    Err(unknown) => {
+                        drop(txn);
+                        read = self.read_unknown(&keys, missing, unknown)?;
+                        continue;
+                    }
+                },
+            };
+            let there = txn.knowing(known, |txn| keys.iter().filter(|key| txn.delete(key)).count());
+            let mut gate = Gate::default();
+            txn.commit(&mut gate);
+            let unread = cold.saturating_sub(engine.totals(db).keys_cold_only);
+            return Ok(Removed { gate, there, unread });
+        }
+        Err(Violation::new("keys that are to be removed are fetched again and again"))
+    }
+
     /// Waits until it is known of all keys whether they were there when they were put.
     ///
     /// # Errors
@@ -165,19 +208,28 @@ impl World<'_> {
             let Some(missing) = view.missing(&keys) else { return Ok(view.head(&keys[0])) };
             match view.heads_of(&missing, read.as_deref()) {
                 Ok(known) => return Ok(view.with_heads(&known).head(&keys[0])),
-                Err(Unknown::Value) => {
+                Err(unknown) => {
                     drop(view);
-                    wait_for(&self.fetch(&keys, missing))?;
-                }
-                Err(Unknown::Head) => {
-                    drop(view);
-                    let heads = Arc::<ReadHeads>::default();
-                    read = Some(Arc::clone(&heads));
-                    wait_for(&self.fetch_heads(missing, heads))?;
+                    read = self.read_unknown(&keys, missing, unknown)?;
                 }
             }
         }
         Err(Violation::new("the head of a key is fetched again and again"))
+    }
+
+    /// Reads what a command lacks that asks for what rows begin with.
+    fn read_unknown(
+        &self,
+        keys: &[Key<'_>],
+        missing: Missing,
+        unknown: Unknown,
+    ) -> Result<Option<Arc<ReadHeads>>, Violation> {
+        let heads = Arc::<ReadHeads>::default();
+        match unknown {
+            Unknown::Value => wait_for(&self.fetch(keys, missing))?,
+            Unknown::Head => wait_for(&self.fetch_heads(missing, Arc::clone(&heads)))?,
+        }
+        Ok(Some(heads))
     }
 
     fn fetch_heads(&self, missing: Missing, read: Arc<ReadHeads>) -> Fetching {

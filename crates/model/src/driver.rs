@@ -79,6 +79,10 @@ pub struct Report {
     pub evicted: u64,
     /// Keys that were put without a look at the cold tier that might have them.
     pub unread_puts: u64,
+    /// Keys that a command has removed which were on disk only.
+    pub unread_deletes: u64,
+    /// Keys that had expired on disk and were removed there.
+    pub reaped: u64,
 }
 
 impl Report {
@@ -97,6 +101,8 @@ impl Report {
         self.sweeps += other.sweeps;
         self.evicted += other.evicted;
         self.unread_puts += other.unread_puts;
+        self.unread_deletes += other.unread_deletes;
+        self.reaped += other.reaped;
     }
 }
 
@@ -225,9 +231,10 @@ impl<'a> Driver<'a> {
 
     /// A step that can also happen in the midst of a checkpoint.
     pub(crate) fn small_step(&mut self) -> Result<(), Violation> {
-        match self.random.below(92) {
+        match self.random.below(96) {
             84..=89 => self.evict(),
             90 | 91 => self.walk(),
+            92..=95 => self.remove(),
             0..=35 => self.write_one(),
             36..=47 => self.write_several(),
             48..=51 => self.transfer(),

@@ -5,10 +5,11 @@ use basalt_change::element::name_in;
 use basalt_change::row::{Mark, split_object_key};
 use basalt_change::version::Version;
 use basalt_cold::{
-    CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, PreparedCheckpoint, Pressure,
-    Probe, Visit,
+    Beginning, CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, PreparedCheckpoint,
+    Pressure, Probe, Visit, VisitHead,
 };
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -220,7 +221,7 @@ impl ColdTier for StagedTier {
         let mut rows = Vec::new();
         self.inner.scan(from, to, &mut |key, value| {
             rows.push((key.to_vec(), value.to_vec()));
-            std::ops::ControlFlow::Continue(())
+            ControlFlow::Continue(())
         })?;
         self.stage.pass(Point::Scan);
         for (key, value) in rows {
@@ -229,6 +230,23 @@ impl ColdTier for StagedTier {
             }
         }
         Ok(())
+    }
+
+    fn scan_heads(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut VisitHead<'_>,
+    ) -> Result<(), ColdError> {
+        // The engine's own threads go over heads at any time: a point is armed for those that
+        // read rows.
+        self.inner.scan_heads(from, to, visit)
+    }
+
+    fn read_heads(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Beginning>>, ColdError> {
+        let heads = self.inner.read_heads(keys)?;
+        self.stage.pass(Point::Read);
+        Ok(heads)
     }
 
     fn collect(&self, percent_min: u64) -> Result<Collecting, ColdError> {

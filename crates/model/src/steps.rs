@@ -171,6 +171,33 @@ impl Driver<'_> {
         self.commit(changes, &touched, gate)
     }
 
+    /// As a server does with a DEL: what is removed is not read.
+    pub(crate) fn remove(&mut self) -> Result<(), Violation> {
+        if !self.is_admitted()? {
+            return Ok(());
+        }
+        let (db, mut keys) = (self.database(), self.keys.several(&mut self.random));
+        if self.random.chance(1, 2) {
+            keys.truncate(1);
+        }
+        // A key may be named twice.
+        if self.random.chance(1, 4) {
+            keys.push(keys[0].clone());
+        }
+        let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+        let removed = self.world.remove(db, &slices)?;
+        let mut draft = Draft::new(&self.state, self.world.now_ms());
+        keys.iter().for_each(|key| draft.act(db, key, &Action::Delete));
+        let changes = draft.changes;
+        if removed.there != changes.len() {
+            let text = format!("{} keys were removed, not {changes:?}", removed.there);
+            return Err(Violation(text));
+        }
+        self.report.unread_deletes += removed.unread;
+        let touched: Vec<_> = keys.iter().map(|key| (db, key.clone())).collect();
+        self.commit(changes, &touched, removed.gate)
+    }
+
     /// What is under one key comes under another, too or instead.
     pub(crate) fn transfer(&mut self) -> Result<(), Violation> {
         if !self.is_admitted()? {

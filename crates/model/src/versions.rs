@@ -31,7 +31,11 @@ impl Driver<'_> {
     /// Lets time do its work. What it changes is nobody's business, but it moves versions.
     pub(crate) fn let_time_work(&mut self) -> Result<(), Violation> {
         self.world.book.set_time_works(true);
-        self.world.engine().expire_due();
+        let engine = self.world.engine();
+        let before = engine.expired_keys();
+        engine.reap_due();
+        self.report.reaped += engine.expired_keys() - before;
+        engine.expire_due();
         self.world.book.set_time_works(false);
         let now_ms = self.world.now_ms();
         for given in self.world.book.take() {

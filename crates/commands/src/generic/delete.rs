@@ -1,6 +1,6 @@
 //! DEL and UNLINK: the same here, because big values are always freed in the background.
 
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{EventClass, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -26,6 +26,7 @@ pub(super) const DEL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(delete),
+    traits: Traits { asks_heads: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 
@@ -44,6 +45,7 @@ pub(super) const UNLINK: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(delete),
+    traits: Traits { asks_heads: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

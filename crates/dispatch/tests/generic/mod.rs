@@ -4,5 +4,7 @@ mod differential;
 mod engine;
 mod heads;
 mod migrate;
+mod reaped;
 mod scan;
 mod unread;
+mod unread_deletes;

@@ -29,7 +29,7 @@ fn settle(server: &TestServer) {
 }
 
 fn waits(server: &mut TestServer, line: &str) -> bool {
-    matches!(server.run_once(line), Some(Wait::Keys(_)))
+    matches!(server.run_once(line), Some(Wait::Keys(_) | Wait::Heads(..)))
 }
 
 #[test]

@@ -11,17 +11,15 @@
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::residency::cold_removal::{ColdKey, Place, Which};
 use crate::residency::rows;
 use crate::residency::shares::Shares;
 use crate::store::changes::ChangeSet;
-use crate::store::events::EventClass;
-use crate::store::txn::Txn;
 use basalt_change::place::PartitionId;
 use basalt_change::row::{self, ObjectRow};
 use basalt_env::Instant;
 use basalt_env::random::Random;
 use basalt_keyspace::database::Database;
-use basalt_keyspace::interest::Event;
 use basalt_keyspace::partition::Partition;
 use basalt_stdx::short_lock::LockWait;
 use std::ops::ControlFlow;
@@ -44,22 +42,6 @@ pub(super) struct ColdKeys {
     changes: ChangeSet,
     /// Nothing is tried before.
     next: Instant,
-}
-
-/// A database's share of a partition, as of when its rows were read.
-#[derive(Clone, Copy)]
-struct Place {
-    id: PartitionId,
-    db: u8,
-    generation: u64,
-    cold_version: u64,
-}
-
-/// What a row says of its key.
-struct ColdKey {
-    key: Box<[u8]>,
-    expire_ms: u64,
-    spread_id: Option<u64>,
 }
 
 impl ColdKeys {
@@ -100,7 +82,10 @@ impl ColdKeys {
         if keys.len() < ROWS_A_VISIT {
             keys.append(&mut read(engine, place, 0)?);
         }
-        Ok(keys.chunks(KEYS_A_LOCK).map(|some| self.delete_some(engine, place, some)).sum())
+        let gone = keys
+            .chunks(KEYS_A_LOCK)
+            .filter_map(|some| engine.remove_cold(place, some, Which::All, &mut self.changes));
+        Ok(gone.map(|removed| removed.evicted + removed.expired).sum())
     }
 
     /// A database of a partition, by its share of the keys on disk.
@@ -112,73 +97,13 @@ impl ColdKeys {
             for (db, database) in (0..).zip(partition.databases()) {
                 let own = if engine.is_used(db) { database.keys_cold_only() } else { 0 };
                 if drawn < own {
-                    let generation = database.generation();
-                    let cold_version = partition.cold_version();
-                    return Some(Place { id, db, generation, cold_version });
+                    return Some(Place::of(id, db, partition));
                 }
                 drawn -= own;
             }
             None
         };
         engine.keyspace.with(id, LockWait::Brief, look).flatten()
-    }
-
-    /// Deletes those of the keys that are still on disk only, as their rows say.
-    fn delete_some(&mut self, engine: &Engine, place: Place, keys: &[ColdKey]) -> u64 {
-        let Place { id, db, .. } = place;
-        if engine.log().admit_removal(id.shard()).is_err() {
-            return 0;
-        }
-        let Some(locked) = engine.keyspace.lock_within(id, LockWait::Brief) else { return 0 };
-        if engine.are_removals_paused() || !place.is_current(locked.partition(id)) {
-            return 0;
-        }
-        let (start, now_ms) = (engine.env.clock.now(), engine.env.clock.unix_ms());
-        let (evicted, expired) =
-            engine.change_by_itself(locked, (db, now_ms), &mut self.changes, |txn| {
-                let (mut evicted, mut expired) = (0, 0);
-                for cold in keys {
-                    match cold.delete(txn) {
-                        Some(Event::ExpiredRemoved) => expired += 1,
-                        Some(_) => evicted += 1,
-                        None => {}
-                    }
-                }
-                (evicted, expired)
-            });
-        engine.count_expired(expired);
-        engine.budget.note_deleted(evicted, engine.env.clock.since(start));
-        evicted + expired
-    }
-}
-
-impl Place {
-    /// No rows have been written or deleted since.
-    fn is_current(self, partition: &Partition) -> bool {
-        partition.cold_version() == self.cold_version
-            && partition.database(self.db).generation() == self.generation
-    }
-}
-
-impl ColdKey {
-    /// Deletes the key, unless its row is not all that there is: it is in memory or was deleted, or
-    /// changes wait for it to be read.
-    fn delete(&self, txn: &mut Txn<'_>) -> Option<Event> {
-        let key = txn.engine().key(&self.key);
-        let database = txn.database(&key);
-        if database.table().find(key.hash, key.bytes).is_some()
-            || database.spread().deferred(key.bytes).is_some()
-        {
-            return None;
-        }
-        let is_due = self.expire_ms != 0 && self.expire_ms <= txn.now_ms();
-        let (event, class, name) = match is_due {
-            true => (Event::ExpiredRemoved, EventClass::Expired, "expired"),
-            false => (Event::Deleted, EventClass::Evicted, "evicted"),
-        };
-        txn.delete_unread(&key, self.spread_id, event);
-        txn.notify(class, name, &key);
-        Some(event)
     }
 }
 

@@ -20,14 +20,22 @@ impl Engine {
     /// Has those of these keys read that may be on disk only. Does nothing where memory is short,
     /// where more than one command can bring in at once would come, or while much waits to be read.
     pub fn expect<'k>(&self, keys: impl Iterator<Item = (u8, Key<'k>)>) {
-        if self.memory_room().is_some_and(|room| room != Room::Free) || self.misses.has_much() {
-            return;
-        }
-        let misses: Vec<Miss> =
-            keys.take(KEYS_MAX).filter_map(|(db, key)| self.expected_miss(db, &key)).collect();
+        let misses = self.expected_misses(keys);
         if !misses.is_empty() && self.weigh(misses.len() as u64).is_ok() {
             self.misses.add_expected(misses);
         }
+    }
+
+    /// What is to be read for keys that will be asked for; nothing where memory is short, or while
+    /// much waits to be read.
+    pub(super) fn expected_misses<'k>(
+        &self,
+        keys: impl Iterator<Item = (u8, Key<'k>)>,
+    ) -> Vec<Miss> {
+        if self.memory_room().is_some_and(|room| room != Room::Free) || self.misses.has_much() {
+            return Vec::new();
+        }
+        keys.take(KEYS_MAX).filter_map(|(db, key)| self.expected_miss(db, &key)).collect()
     }
 
     /// What is to be read for a key; `None` if nothing is, or somebody holds its partition.

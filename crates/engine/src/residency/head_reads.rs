@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! a command misses keys ▸ the pool reads what their rows begin with ▸ ReadHeads
+//!   and what those begin with that commands behind it in a pipeline will miss
 //! it runs again and misses them still ▸ KnownHeads, those that are still true
 //! ```
 
@@ -10,6 +11,8 @@ use crate::error::EngineError;
 use crate::residency::heads::{KnownHeads, ReadHead, ReadHeads, Said, Unknown};
 use crate::residency::queue::{Done, Miss, Missing};
 use crate::residency::rows::LoadError;
+use crate::store::key::Key;
+use crate::store::txn::Txn;
 use crate::store::view::View;
 use basalt_change::row;
 use basalt_keyspace::keyspace::Locked;
@@ -20,16 +23,30 @@ use std::sync::Arc;
 const HEAD_BYTES: u64 = 128;
 
 impl Engine {
-    /// Reads in the background what the rows of keys begin with, then calls `done`.
+    /// Reads in the background what the rows of keys begin with, and of those that are expected,
+    /// then calls `done`.
     ///
-    /// The error is that they cannot be read, or take more memory than a command may at once.
+    /// The error is that the former cannot be read, or take more memory than a command may at once.
     pub fn fetch_heads(&self, missing: Missing, read: Arc<ReadHeads>, done: Done) {
-        let bytes_of = |miss: &Miss| HEAD_BYTES + 3 * miss.row_key.len() as u64;
-        let bytes = missing.misses.iter().map(bytes_of).sum();
-        if let Err(error) = self.weigh_bytes(missing.misses.len() as u64, bytes) {
+        if let Err(error) = self.weigh_heads(&missing.misses) {
             return done(Err(error));
         }
         self.misses.add_heads(missing.misses, &read, done);
+    }
+
+    /// Has what the rows of these keys begin with read, too, when that is fetched for which there
+    /// is `read`: they are those of requests behind it. Does nothing where [`Engine::expect`] does
+    /// nothing.
+    pub fn expect_heads<'k>(&self, keys: impl Iterator<Item = (u8, Key<'k>)>, read: &ReadHeads) {
+        let misses = self.expected_misses(keys);
+        if self.weigh_heads(&misses).is_ok() {
+            *read.expected.lock() = misses;
+        }
+    }
+
+    fn weigh_heads(&self, misses: &[Miss]) -> Result<(), EngineError> {
+        let bytes_of = |miss: &Miss| HEAD_BYTES + 3 * miss.row_key.len() as u64;
+        self.weigh_bytes(misses.len() as u64, misses.iter().map(bytes_of).sum())
     }
 
     pub(super) fn read_heads(&self, misses: &[Miss], read: &ReadHeads) -> Result<(), EngineError> {
@@ -42,14 +59,14 @@ impl Engine {
             let cold_version = miss.cold_version;
             heads.push((miss.row_key.clone(), ReadHead { cold_version, said }));
         }
-        read.0.lock().extend(heads);
+        read.heads.lock().extend(heads);
         Ok(())
     }
 
     /// What has been read of these keys, if that is true still: no checkpoint has written rows of
-    /// their partitions since.
+    /// their partitions since. It is taken out of `read`.
     fn known_heads(&self, missing: &Missing, read: &ReadHeads) -> Result<KnownHeads, Unknown> {
-        let read = read.0.lock();
+        let mut read = read.heads.lock();
         let mut known = HashMap::with_capacity(missing.misses.len());
         for miss in &missing.misses {
             let read = read.get(&miss.row_key).ok_or(Unknown::Head)?;
@@ -64,7 +81,29 @@ impl Engine {
             let (_, key) = row::split_object_key(&miss.row_key).ok_or(Unknown::Value)?;
             known.insert(key.into(), head);
         }
+        for miss in &missing.misses {
+            read.remove(&miss.row_key);
+        }
         Ok(KnownHeads(known))
+    }
+
+    fn heads_of(
+        &self,
+        locked: &Locked<'_>,
+        missing: &Missing,
+        read: Option<&ReadHeads>,
+    ) -> Result<KnownHeads, Unknown> {
+        if !missing.rows_are_true(locked) {
+            return Err(Unknown::Value);
+        }
+        self.known_heads(missing, read.ok_or(Unknown::Head)?)
+    }
+}
+
+impl ReadHeads {
+    /// Nothing is left that somebody has not asked for.
+    pub fn is_empty(&self) -> bool {
+        self.heads.lock().is_empty()
     }
 }
 
@@ -90,9 +129,22 @@ impl View<'_> {
         missing: &Missing,
         read: Option<&ReadHeads>,
     ) -> Result<KnownHeads, Unknown> {
-        if !missing.rows_are_true(&self.locked) {
-            return Err(Unknown::Value);
-        }
-        self.engine.known_heads(missing, read.ok_or(Unknown::Head)?)
+        self.engine.heads_of(&self.locked, missing, read)
+    }
+}
+
+impl Txn<'_> {
+    /// What the rows of these keys say, which are to be removed, if `read` has it and it is true
+    /// still.
+    ///
+    /// # Errors
+    /// What is to be read.
+    pub fn heads_of(
+        &self,
+        missing: &Missing,
+        read: Option<&ReadHeads>,
+    ) -> Result<KnownHeads, Unknown> {
+        let known = self.engine.heads_of(&self.locked, missing, read)?;
+        if known.are_enough_to_remove() { Ok(known) } else { Err(Unknown::Value) }
     }
 }

@@ -177,9 +177,9 @@ impl Engine {
     fn answer(&self, unit: Unit) {
         match unit {
             Unit::Keys(misses) => self.answer_keys(&misses),
-            Unit::Heads(misses, read, fetching) => {
-                let result = self.timed(|| self.read_heads(&misses, &read));
-                MissQueue::finish_heads(fetching, &result);
+            Unit::Heads(unit) => {
+                let result = self.timed(|| self.read_heads(&unit.misses, &unit.read));
+                MissQueue::finish_heads(unit, &result);
             }
             Unit::Partition(id, fetching) => {
                 let result = self.timed(|| self.load_partition(id));

@@ -5,6 +5,7 @@
 //!   a key that is being read for somebody already ▸ joined
 //! keys that will be missed soon ▸ the same units, which nobody waits for yet
 //!   the others ▸ units of up to 8 neighbours ▸ as many threads at once as there are units
+//! what rows begin with ▸ units of its own, for one who waits for all of them
 //! ```
 //! One read a key, however many wait for it. Whole partitions, which
 //! take long, stand behind keys, and are read by an eighth of the threads.
@@ -65,14 +66,32 @@ type Fetching = Arc<Mutex<Fetch>>;
 pub(super) enum Unit {
     /// Reads these keys, which are of one partition.
     Keys(Vec<Miss>),
-    /// Reads what the rows of these keys begin with, and puts it there, for somebody.
-    Heads(Vec<Miss>, Arc<ReadHeads>, Fetching),
+    /// Reads what rows begin with.
+    Heads(HeadUnit),
     /// Reads a whole partition, for somebody.
     Partition(PartitionId, Fetching),
     /// Reads the rows of a partition's keys that were put unread.
     Unread(PartitionId),
     /// Reads rows for a walk.
     Rows(RowsWanted, RowsDone),
+}
+
+/// Rows of which one thread reads what they begin with.
+pub(super) struct HeadUnit {
+    pub(super) misses: Vec<Miss>,
+    /// Where that is put.
+    pub(super) read: Arc<ReadHeads>,
+    asked: Asked,
+    fetching: Fetching,
+}
+
+/// Why a head is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// The command that waits needs it.
+    Now,
+    /// Commands behind it will: one that does not find it asks again.
+    Soon,
 }
 
 /// What the pool has done, and what it still has to do.
@@ -104,7 +123,7 @@ pub(crate) struct MissQueue {
 #[derive(Default)]
 pub(super) struct Work {
     keys: VecDeque<Vec<Miss>>,
-    heads: VecDeque<(Vec<Miss>, Arc<ReadHeads>, Fetching)>,
+    heads: VecDeque<HeadUnit>,
     partitions: VecDeque<(PartitionId, Fetching)>,
     walks: VecDeque<(RowsWanted, RowsDone)>,
     /// Threads that read partitions.
@@ -181,8 +200,8 @@ impl Work {
             self.read += keys.len() as u64;
             return Some(Unit::Keys(keys));
         }
-        if let Some((keys, read, fetching)) = self.heads.pop_front() {
-            return Some(Unit::Heads(keys, read, fetching));
+        if let Some(unit) = self.heads.pop_front() {
+            return Some(Unit::Heads(unit));
         }
         if let Some((wanted, done)) = self.walks.pop_front() {
             return Some(Unit::Rows(wanted, done));
@@ -225,24 +244,31 @@ impl MissQueue {
         self.work.lock().queued() >= MUCH_UNITS
     }
 
-    /// Has read what the rows of keys begin with.
+    /// Has read what the rows of keys begin with, and those that `read` has been told to expect.
     pub(super) fn add_heads(&self, misses: Vec<Miss>, read: &Arc<ReadHeads>, done: Done) {
-        let units: Vec<Vec<Miss>> = misses.chunks(KEYS_A_UNIT).map(<[Miss]>::to_vec).collect();
+        let expected = std::mem::take(&mut *read.expected.lock());
+        let units: Vec<(Vec<Miss>, Asked)> = [(misses, Asked::Now), (expected, Asked::Soon)]
+            .into_iter()
+            .flat_map(|(misses, asked)| neighbours(misses).into_iter().map(move |one| (one, asked)))
+            .collect();
         if units.is_empty() {
             return done(Ok(()));
         }
         let fetching = Fetch::of(units.len(), done);
         let count = units.len();
-        let units = units.into_iter().map(|unit| (unit, Arc::clone(read), Arc::clone(&fetching)));
-        self.work.lock().heads.extend(units);
+        self.work.lock().heads.extend(units.into_iter().map(|(misses, asked)| {
+            let (read, fetching) = (Arc::clone(read), Arc::clone(&fetching));
+            HeadUnit { misses, read, asked, fetching }
+        }));
         for _ in 0..count {
             self.added.notify_one();
         }
     }
 
     /// What a unit of [`MissQueue::add_heads`] wanted has been read, or could not be.
-    pub(super) fn finish_heads(fetching: Fetching, result: &Result<(), EngineError>) {
-        MissQueue::finish(&[fetching], result);
+    pub(super) fn finish_heads(unit: HeadUnit, result: &Result<(), EngineError>) {
+        let result = if unit.asked == Asked::Now { result } else { &Ok(()) };
+        MissQueue::finish(&[unit.fetching], result);
     }
 
     /// Has whole partitions read.
@@ -340,6 +366,13 @@ impl MissQueue {
         drop(work);
         MissStats { queued, keys, joined, settled, durations: self.durations.lock().distribution() }
     }
+}
+
+/// Units of rows that are near to each other.
+fn neighbours(mut misses: Vec<Miss>) -> Vec<Vec<Miss>> {
+    misses.sort_unstable_by(|a, b| a.row_key.cmp(&b.row_key));
+    misses.dedup_by(|a, b| a.row_key == b.row_key);
+    misses.chunks(KEYS_A_UNIT).map(<[Miss]>::to_vec).collect()
 }
 
 #[cfg(test)]

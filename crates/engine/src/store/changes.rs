@@ -7,6 +7,7 @@
 //! finds that somebody else holds it, and copies it ([`crate::store::copying`]).
 
 use crate::log::Ticket;
+use crate::residency::heads::KnownHeads;
 use crate::residency::queue::Missing;
 use crate::store::ask::Ask;
 use crate::store::copying::StringCopy;
@@ -44,6 +45,8 @@ pub struct ChangeSet {
     pub(crate) ask: Option<Ask>,
     /// Hashes of keys that the command puts unread, in ascending order.
     pub(super) unread: Vec<u64>,
+    /// What is known of keys on disk only that the command may remove.
+    pub(super) heads: Option<Box<KnownHeads>>,
     /// Whether the command has made a key that holds a short string.
     pub(super) has_made_short: bool,
     /// Whether the reply waits until the changes are on disk, whatever the log's policy.

@@ -384,7 +384,9 @@ impl<'e> Txn<'e> {
         let was_live = self.get(key).is_some();
         let engine = self.engine;
         let database = self.database(key);
-        let Some(found) = database.table().find(key.hash, key.bytes) else { return false };
+        let Some(found) = database.table().find(key.hash, key.bytes) else {
+            return self.delete_on_disk(key);
+        };
         if !database.remove(key.hash, key.bytes, found, &engine.retired) {
             return false;
         }

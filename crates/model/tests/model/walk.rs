@@ -48,7 +48,8 @@ fn what_is_there_after_any_crash_is_what_was_acknowledged() {
     assert!(total.checkpoints_failed > 0 && total.slow_reads > 0, "{total:?}");
     assert!(total.collections > 0 && total.large_collections > 0, "{total:?}");
     assert!(total.strings_in_pieces > 0 && total.sweeps > 0 && total.evicted > 0, "{total:?}");
-    assert!(total.unread_puts > 0, "{total:?}");
+    assert!(total.unread_puts > 0 && total.unread_deletes > 0, "{total:?}");
+    assert!(total.reaped > 0, "{total:?}");
 }
 
 #[allow(clippy::print_stderr, reason = "how much was tested is worth knowing")]

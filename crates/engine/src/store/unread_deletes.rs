@@ -1,0 +1,43 @@
+//! Keys that are removed by what their rows begin with: a command that does nothing else with them
+//! waits for no value.
+
+use crate::residency::heads::{FurtherRows, KnownHeads, RowHead};
+use crate::store::events::EventClass;
+use crate::store::key::Key;
+use crate::store::txn::Txn;
+use basalt_keyspace::interest::Event;
+
+impl Txn<'_> {
+    /// Runs what removes keys with [`Txn::delete`], and does nothing else with those that it
+    /// misses: so much is known of them.
+    pub fn knowing<R>(&mut self, heads: KnownHeads, run: impl FnOnce(&mut Self) -> R) -> R {
+        self.changes.heads = Some(Box::new(heads));
+        let result = run(self);
+        self.changes.heads = None;
+        result
+    }
+
+    /// Removes a key that has no entry; returns true if it was there, as [`Txn::delete`] does.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn delete_on_disk(&mut self, key: &Key<'_>) -> bool {
+        let heads = self.changes.heads.as_ref();
+        let Some(&RowHead { key: head, further }) = heads.and_then(|heads| heads.row_of(key.bytes))
+        else {
+            return false;
+        };
+        let spread_id = match further {
+            FurtherRows::None => None,
+            FurtherRows::Of(id) => Some(id),
+            FurtherRows::Unsaid => unreachable!("then it would have been read"),
+        };
+        let is_live = head.is_live(self.session.now_ms);
+        let event = if is_live { Event::Deleted } else { Event::ExpiredRemoved };
+        self.delete_unread(key, spread_id, event);
+        if !is_live {
+            self.engine.count_expired(1);
+            self.notify(EventClass::Expired, "expired", key);
+        }
+        is_live
+    }
+}
