@@ -5,8 +5,8 @@ use basalt_change::element::name_in;
 use basalt_change::row::{Mark, split_object_key};
 use basalt_change::version::Version;
 use basalt_cold::{
-    CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, PreparedCheckpoint, Pressure,
-    Probe, Visit,
+    CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, KeyRange, PreparedCheckpoint,
+    Pressure, Probe, Visit,
 };
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::path::Path;
@@ -229,6 +229,10 @@ impl ColdTier for StagedTier {
             }
         }
         Ok(())
+    }
+
+    fn share_percent(&self, ranges: &[KeyRange]) -> Option<u64> {
+        self.inner.share_percent(ranges)
     }
 
     fn collect(&self, percent_min: u64) -> Result<Collecting, ColdError> {
