@@ -14,10 +14,13 @@
 //! ingestion get ascending sequence numbers in list order, so every row of the checkpoint is newer
 //! than every tombstone of it, whatever the order of the calls.
 
-use basalt_cold::{CheckpointWriter, ColdError, PreparedCheckpoint, RowCheck};
-use rocksdb::{IngestExternalFileOptions, SstFileWriter};
+use basalt_cold::{CheckpointWriter, ColdError, KeyRange, PreparedCheckpoint, RowCheck};
+use rocksdb::{DB, IngestExternalFileOptions, SstFileWriter};
 
-use crate::{error::cold_error, options::FILE_BYTES_TARGET, staging::StagedFile, tier::RocksTier};
+use crate::{
+    deleted::joined, error::cold_error, options::FILE_BYTES_TARGET, staging::StagedFile,
+    tier::RocksTier,
+};
 
 /// Bytes put between two looks at the size of the file, which is a call across the language border.
 const SIZE_CHECK_BYTES: u64 = 256 << 10;
@@ -28,7 +31,7 @@ pub(crate) struct RocksCheckpoint<'tier> {
     current: Option<OpenFile<'tier>>,
     finished: Vec<StagedFile>,
     finished_bytes: u64,
-    ranges: Vec<(Vec<u8>, Vec<u8>)>,
+    ranges: Vec<KeyRange>,
     entries: u64,
 }
 
@@ -85,16 +88,33 @@ impl<'tier> RocksCheckpoint<'tier> {
         if self.ranges.is_empty() {
             return Ok(());
         }
-        let mut file = OpenFile::create(self.tier)?;
-        for (from, to) in &self.ranges {
-            file.writer.delete_range(from, to).map_err(|error| self.failed(&error))?;
-        }
-        self.current = Some(file);
-        self.finish_current()?;
+        let (file, bytes) = tombstones(self.tier, &self.ranges)?;
+        self.finished_bytes += bytes;
         // First in the list of the ingestion, that is: older than the rows.
-        self.finished.rotate_right(1);
+        self.finished.insert(0, file);
         Ok(())
     }
+}
+
+/// Writes a file that deletes ranges, and returns how many bytes it has.
+pub(crate) fn tombstones(
+    tier: &RocksTier,
+    ranges: &[KeyRange],
+) -> Result<(StagedFile, u64), ColdError> {
+    let failed = |error: rocksdb::Error| cold_error(&error, "write a checkpoint", tier.dir());
+    let OpenFile { mut writer, staged, .. } = OpenFile::create(tier)?;
+    for (from, to) in ranges {
+        writer.delete_range(from, to).map_err(failed)?;
+    }
+    writer.finish().map_err(failed)?;
+    Ok((staged, writer.file_size()))
+}
+
+/// Makes files visible and durable, all at once.
+pub(crate) fn ingest(tier: &RocksTier, db: &DB, files: &[StagedFile]) -> Result<(), ColdError> {
+    let paths = files.iter().map(StagedFile::path).collect();
+    db.ingest_external_file_opts(&ingest_options(), paths)
+        .map_err(|error| cold_error(&error, "commit a checkpoint", tier.dir()))
 }
 
 impl<'tier> OpenFile<'tier> {
@@ -145,6 +165,7 @@ impl<'tier> CheckpointWriter<'tier> for RocksCheckpoint<'tier> {
             files: self.finished,
             bytes: self.finished_bytes,
             entries: self.entries,
+            ranges: joined(self.ranges),
         }))
     }
 }
@@ -154,16 +175,19 @@ struct PreparedFiles<'tier> {
     files: Vec<StagedFile>,
     bytes: u64,
     entries: u64,
+    /// Those that it deletes, sorted.
+    ranges: Vec<KeyRange>,
 }
 
 impl PreparedCheckpoint for PreparedFiles<'_> {
     fn commit(self: Box<Self>) -> Result<(), ColdError> {
         let db = self.tier.db()?;
+        let mut deleted = self.tier.deleted().lock();
+        let covered_bytes = self.tier.bytes_in(db, &self.ranges);
         if !self.files.is_empty() {
-            let paths = self.files.iter().map(StagedFile::path).collect();
-            db.ingest_external_file_opts(&ingest_options(), paths)
-                .map_err(|error| cold_error(&error, "commit a checkpoint", self.tier.dir()))?;
+            ingest(self.tier, db, &self.files)?;
         }
+        deleted.note(self.ranges, covered_bytes);
         self.tier.count_commit(self.entries, self.bytes);
         Ok(())
     }

@@ -7,15 +7,18 @@
 //! Its one invariant: rows enter only by one atomic ingestion per checkpoint, so that what is on
 //! disk is always exactly some sequence of whole checkpoints.
 //! Read `checkpoint.rs` next (how rows get in), then `tier.rs` (how they get out), then
-//! `options.rs` (every choice with its reason).
+//! `options.rs` (every choice with its reason), then `space.rs` (how space comes back).
 #![forbid(unsafe_code)]
 
 mod checkpoint;
+mod deleted;
 mod error;
 mod options;
 mod reads;
+mod space;
 mod staging;
 mod tier;
+mod whole_files;
 
 pub use options::{CompactionIo, LastLevel, RocksOptions};
 pub use tier::RocksTier;

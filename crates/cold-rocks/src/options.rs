@@ -17,6 +17,16 @@ pub(crate) const FILE_BYTES_TARGET: u64 = 64 << 20;
 const LEVEL0_FILES_MAX: u64 = 64;
 const PENDING_BYTES_MAX: u64 = 4 << 30;
 
+/// Files in the youngest level that are merged. A checkpoint brings a file for each 64 MiB, of
+/// partitions of its own: what counts is their size.
+pub(crate) const LEVEL0_FILES_TO_MERGE: i32 = 16;
+pub(crate) const LEVEL0_FILES_TO_MERGE_OPTION: &str = "level0_file_num_compaction_trigger";
+
+/// A merged file of which at least this share is deletions of single rows is merged on, until they
+/// have met what they delete: otherwise they would stay, and what they delete, until their level is
+/// full.
+const DELETIONS_TO_MERGE: f64 = 0.5;
+
 /// Bounds of the block cache. RocksDB's cache aborts the process when it cannot reserve address
 /// space, and zero bytes count as that.
 const CACHE_BYTES_MIN: usize = 1 << 20;
@@ -151,9 +161,9 @@ fn set_background(options: &mut Options, chosen: &RocksOptions) {
 fn set_levels(options: &mut Options, last_level: LastLevel) {
     options.set_num_levels(7);
     options.set_level_compaction_dynamic_level_bytes(true);
-    // A checkpoint brings a file for each 64 MiB, of partitions of its own: what counts is their
-    // size.
-    options.set_level_zero_file_num_compaction_trigger(16);
+    options.set_level_zero_file_num_compaction_trigger(LEVEL0_FILES_TO_MERGE);
+    // No sliding window.
+    options.add_compact_on_deletion_collector_factory(0, 0, DELETIONS_TO_MERGE);
     options.set_level_zero_slowdown_writes_trigger(LEVEL0_FILES_MAX as i32);
     options.set_level_zero_stop_writes_trigger(2 * LEVEL0_FILES_MAX as i32);
     options.set_target_file_size_base(FILE_BYTES_TARGET);

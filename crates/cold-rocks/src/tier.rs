@@ -7,7 +7,10 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-use basalt_cold::{CheckpointWriter, ColdError, ColdStats, ColdTier, Pressure, Probe, Visit};
+use basalt_cold::{
+    CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, KeyRange, Pressure, Probe, Visit,
+};
+use basalt_stdx::lock_rank::RankedMutex;
 use rocksdb::{
     BottommostLevelCompaction, CStrLike, Cache, ColumnFamilyDescriptor, CompactOptions, DB,
     DEFAULT_COLUMN_FAMILY_NAME, Options, ReadOptions, ReadTier, WaitForCompactOptions,
@@ -16,6 +19,7 @@ use rocksdb::{
 
 use crate::{
     checkpoint::RocksCheckpoint,
+    deleted::{Deleted, joined},
     error::{cold_error, io_error, open_error},
     options::{RocksOptions, behind_percent, database_options, file_options},
     reads::Reads,
@@ -25,6 +29,9 @@ use crate::{
 const DATABASE_DIR: &str = "db";
 const STAGING_DIR: &str = "staging";
 const LEVELS: usize = 7;
+
+/// Rank of the lock under which files come and go (`docs/concurrency.md`).
+const FILES_RANK: u8 = 5;
 
 /// A [`ColdTier`] on RocksDB.
 pub struct RocksTier {
@@ -42,6 +49,8 @@ pub struct RocksTier {
     committed_entries: AtomicU64,
     committed_bytes: AtomicU64,
     reads: Reads,
+    /// One commit at a time, and what there is to be done about deletions.
+    deleted: RankedMutex<Deleted, FILES_RANK>,
 }
 
 impl RocksTier {
@@ -80,6 +89,7 @@ impl RocksTier {
             committed_entries: AtomicU64::new(0),
             committed_bytes: AtomicU64::new(0),
             reads: Reads::default(),
+            deleted: RankedMutex::default(),
         })
     }
 
@@ -89,6 +99,7 @@ impl RocksTier {
     /// As [`ColdTier::read_many`], and [`ColdError::NoSpace`].
     pub fn compact(&self) -> Result<(), ColdError> {
         let db = self.db()?;
+        let _deleted = self.deleted.lock();
         let mut options = CompactOptions::default();
         options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
         db.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &options);
@@ -122,6 +133,14 @@ impl RocksTier {
         &self.file_options
     }
 
+    pub(crate) fn deleted(&self) -> &RankedMutex<Deleted, FILES_RANK> {
+        &self.deleted
+    }
+
+    pub(crate) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn count_commit(&self, entries: u64, bytes: u64) {
         // Relaxed: statistics.
         self.commits.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +165,7 @@ impl RocksTier {
             .collect()
     }
 
-    fn number(&self, property: impl CStrLike) -> u64 {
+    pub(crate) fn number(&self, property: impl CStrLike) -> u64 {
         self.db.property_int_value(property).ok().flatten().unwrap_or(0)
     }
 }
@@ -187,6 +206,16 @@ impl ColdTier for RocksTier {
         rows.status().map_err(|error| cold_error(&error, "scan", &self.dir))
     }
 
+    fn share_percent(&self, ranges: &[KeyRange]) -> Option<u64> {
+        let db = self.db().ok()?;
+        let all = self.number(properties::LIVE_SST_FILES_SIZE).max(1);
+        Some((self.bytes_in(db, &joined(ranges.to_vec())).saturating_mul(100) / all).min(100))
+    }
+
+    fn collect(&self, percent_min: u64) -> Result<Collecting, ColdError> {
+        self.give_space_back(percent_min)
+    }
+
     fn checkpoint_writer(&self) -> Result<Box<dyn CheckpointWriter<'_> + '_>, ColdError> {
         self.db()?;
         Ok(Box::new(RocksCheckpoint::new(self)))
@@ -217,7 +246,7 @@ impl ColdTier for RocksTier {
             merges_running: self.number(properties::NUM_RUNNING_COMPACTIONS),
             background_errors: self.number(properties::BACKGROUND_ERRORS),
             block_reads: self.reads.count(),
-            checkpoints_committed: self.commits.load(Ordering::Relaxed),
+            checkpoints_committed: self.commits(),
             checkpoint_rows: self.committed_entries.load(Ordering::Relaxed),
             checkpoint_bytes: self.committed_bytes.load(Ordering::Relaxed),
             ..ColdStats::default()

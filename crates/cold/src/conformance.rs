@@ -21,6 +21,7 @@ mod model;
 mod probes;
 mod ranges;
 mod rows;
+mod space;
 
 use std::{
     ops::ControlFlow,
@@ -72,6 +73,8 @@ pub const CASES: &[Case] = &[
     Case { name: "readers see checkpoints whole", check: concurrent::whole_checkpoints },
     Case { name: "a scan is of one moment", check: concurrent::scan_of_one_moment },
     Case { name: "it behaves like a map", check: model::like_a_map },
+    Case { name: "giving space back changes no row", check: space::changes_no_row },
+    Case { name: "a scan outlives its rows' space", check: space::of_rows_under_a_scan },
 ];
 
 /// Runs every case, each in a new directory under `root`, which must exist and be empty.

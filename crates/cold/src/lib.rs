@@ -20,6 +20,6 @@ pub use error::ColdError;
 pub use memory::{Fault, MemoryDisk, MemoryTier, Residency};
 pub use order::RowCheck;
 pub use tier::{
-    Beginning, CheckpointWriter, ColdStats, ColdTier, Collecting, Head, PreparedCheckpoint,
-    Pressure, Probe, ROW_BYTES_MAX, Visit, VisitHead,
+    Beginning, CheckpointWriter, ColdStats, ColdTier, Collecting, Head, KeyRange,
+    PreparedCheckpoint, Pressure, Probe, ROW_BYTES_MAX, Visit, VisitHead,
 };

@@ -22,7 +22,9 @@ use parking_lot::{Mutex, RwLock};
 use crate::{
     error::ColdError,
     order::RowCheck,
-    tier::{CheckpointWriter, ColdStats, ColdTier, PreparedCheckpoint, Pressure, Probe, Visit},
+    tier::{
+        CheckpointWriter, ColdStats, ColdTier, KeyRange, PreparedCheckpoint, Pressure, Probe, Visit,
+    },
 };
 
 type Rows = BTreeMap<Vec<u8>, Arc<[u8]>>;
@@ -160,6 +162,17 @@ impl ColdTier for MemoryTier {
         Ok(())
     }
 
+    fn share_percent(&self, ranges: &[KeyRange]) -> Option<u64> {
+        let rows = self.dir.snapshot();
+        let bytes = |(key, value): (&Vec<u8>, &Arc<[u8]>)| (key.len() + value.len()) as u64;
+        let of_range = |(from, to): &KeyRange| match from < to {
+            true => rows.range::<[u8], _>(half_open(from, to)).map(bytes).sum(),
+            false => 0,
+        };
+        let all: u64 = rows.iter().map(bytes).sum();
+        Some((ranges.iter().map(of_range).sum::<u64>() * 100 / all.max(1)).min(100))
+    }
+
     fn checkpoint_writer(&self) -> Result<Box<dyn CheckpointWriter<'_> + '_>, ColdError> {
         self.open_or_error()?;
         Ok(Box::new(MemoryCheckpoint {
@@ -210,7 +223,7 @@ struct MemoryCheckpoint<'tier> {
     tier: &'tier MemoryTier,
     check: RowCheck,
     rows: Vec<ChangedRow>,
-    ranges: Vec<(Vec<u8>, Vec<u8>)>,
+    ranges: Vec<KeyRange>,
     bytes: u64,
 }
 

@@ -41,6 +41,9 @@ pub enum Collecting {
     Nothing,
 }
 
+/// The keys from the first one on that are below the second one.
+pub type KeyRange = (Vec<u8>, Vec<u8>);
+
 /// Receives a key and a value of a scan, and says whether to go on.
 pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'a;
 
@@ -124,9 +127,18 @@ pub trait ColdTier: Send + Sync {
         Ok(self.read_many(keys)?.into_iter().map(|value| value.map(whole)).collect())
     }
 
+    /// About how many percent of the bytes of all rows are in some ranges, without reading them;
+    /// `None` if it is not known. Rows that are overwritten or deleted and whose space is not free
+    /// yet may count.
+    fn share_percent(&self, ranges: &[KeyRange]) -> Option<u64> {
+        let _ = ranges;
+        None
+    }
+
     /// Does a piece of background work, of some tenths of a second: learns where values are after
-    /// the tier was opened, or frees the space of overwritten values where these are at least
-    /// `percent_min` of a file. Reads and checkpoints go on meanwhile; a commit may have to wait.
+    /// the tier was opened, or frees the space of overwritten and deleted values and rows where
+    /// these are at least `percent_min` of a file, or of what it takes to be rewritten. Reads and
+    /// checkpoints go on meanwhile; a commit may have to wait.
     ///
     /// # Errors
     /// [`ColdError::NoSpace`], [`ColdError::Corrupt`], [`ColdError::Failed`] or

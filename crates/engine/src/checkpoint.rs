@@ -16,8 +16,8 @@
 //! A partition in the cold tier is therefore always exactly its state at one position of its
 //! shard's stream, and recovery skips what it already has. There is no copy-on-write: a partition's
 //! share of what changed between two checkpoints is a few thousand keys, and copying those takes a
-//! few hundred microseconds of one lock of 1,024. A partition that gathers more than
-//! [`PARTITION_DIRTY_MAX`] starts a checkpoint; that is looked for once a second.
+//! few hundred microseconds of one lock of 1,024. A partition that gathers more than that starts a
+//! checkpoint; that is looked for once a second (`checkpoint/due.rs`).
 //!
 //! A large collection is *spread*: only those of its elements are copied that have changed, in
 //! slices (`checkpoint/spread.rs`). A long string is not copied: its pieces are written as they
@@ -26,6 +26,7 @@
 //! Between the copy and the end of the ingest what was copied is *in flight*: it does not leave
 //! memory. If the ingest fails, just that is dirty again.
 
+mod due;
 mod elements;
 mod floors;
 mod rows;
@@ -42,6 +43,7 @@ use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_env::Instant;
 use basalt_keyspace::partition::Partition;
 use basalt_stdx::lock_rank::RankedGuard;
+use due::Tombstones;
 use floors::Floors;
 use rows::{Dead, LibraryRow, Rows, Terms};
 use spread::Holding;
@@ -49,8 +51,6 @@ use state::{CheckpointError, CheckpointStats, Checkpointing, Done};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Dirty keys of one partition that start a checkpoint: about 1 ms under its lock.
-const PARTITION_DIRTY_MAX: usize = 16 << 10;
 /// So often a partition is copied again because a large collection went while its elements were
 /// gathered, before all is done under one lock.
 const SLICED_COPIES_MAX: usize = 3;
@@ -104,6 +104,7 @@ pub(crate) struct CheckpointPace {
     /// After one that failed.
     not_before: Instant,
     look_at_partitions: Instant,
+    tombstones: Tombstones,
 }
 
 /// The partitions that were looked at since the last ingest, and where the log was before.
@@ -416,8 +417,8 @@ impl Engine {
         }
     }
 
-    /// Runs a checkpoint if somebody asks, the log is long, a partition is full of changes, or
-    /// databases were flushed; returns true if it did.
+    /// Runs a checkpoint if somebody asks, the log is long, a partition is full of changes, much
+    /// was deleted, or databases were flushed; returns true if it did.
     fn checkpoint_if_due(&self, pace: &mut CheckpointPace, requests: Vec<Done>) -> bool {
         let held_back = self.checkpointing.held_back_bytes.load(Ordering::Relaxed);
         let new_bytes = self.log().bytes_to_replay().saturating_sub(held_back);
@@ -425,7 +426,7 @@ impl Engine {
         let now = self.env.clock.now();
         if now >= pace.look_at_partitions {
             pace.look_at_partitions = now + LOOK_AT_PARTITIONS_EVERY;
-            due |= self.any_partition_is_full();
+            due |= self.partitions_want_checkpoint(&mut pace.tombstones);
             due |= self.checkpointing.flushed.load(Ordering::Relaxed);
         }
         if requests.is_empty() && (!due || now < pace.not_before) {
@@ -452,14 +453,6 @@ impl Engine {
             self.checkpointing.requested.wait_for(&mut requests, LOOK_EVERY);
         }
         std::mem::take(&mut requests)
-    }
-
-    fn any_partition_is_full(&self) -> bool {
-        PartitionId::all().any(|id| {
-            let dirty = |partition: &Partition| partition.dirty() + partition.dirty_elements();
-            let dirty = self.keyspace.try_look(id, dirty);
-            dirty.is_some_and(|dirty| dirty > PARTITION_DIRTY_MAX)
-        })
     }
 
     pub(crate) fn wake_checkpoint_thread(&self) {

@@ -1,5 +1,5 @@
 //! The cold tier's own background work: after a start it learns where its values are, later it
-//! gives back the space of those that were overwritten. How is its own matter; this says when.
+//! gives back the space of what was overwritten and deleted. How is its own matter; this says when.
 
 use crate::engine::Engine;
 use basalt_cold::{ColdError, Collecting};
@@ -58,7 +58,7 @@ impl Engine {
                 Err(ColdError::Closed) => return,
                 Err(error) => {
                     if !has_failed {
-                        tracing::error!(%error, "space of overwritten values cannot be given back");
+                        tracing::error!(%error, "space of what was deleted cannot be given back");
                     }
                     has_failed = true;
                     RETRY_AFTER

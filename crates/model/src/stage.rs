@@ -5,8 +5,8 @@ use basalt_change::element::name_in;
 use basalt_change::row::{Mark, split_object_key};
 use basalt_change::version::Version;
 use basalt_cold::{
-    Beginning, CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, PreparedCheckpoint,
-    Pressure, Probe, Visit, VisitHead,
+    Beginning, CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, KeyRange,
+    PreparedCheckpoint, Pressure, Probe, Visit, VisitHead,
 };
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::ops::ControlFlow;
@@ -247,6 +247,10 @@ impl ColdTier for StagedTier {
         let heads = self.inner.read_heads(keys)?;
         self.stage.pass(Point::Read);
         Ok(heads)
+    }
+
+    fn share_percent(&self, ranges: &[KeyRange]) -> Option<u64> {
+        self.inner.share_percent(ranges)
     }
 
     fn collect(&self, percent_min: u64) -> Result<Collecting, ColdError> {

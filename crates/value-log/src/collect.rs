@@ -45,23 +45,21 @@ impl ValueTier {
         let Some(victim) = self.worst(percent_min) else { return Ok(false) };
         let lived = victim.live_bytes() > 0;
         let moved = if lived { self.move_living(&victim)? } else { 0 };
-        if !self.is_superfluous(&victim) {
-            if lived && moved == 0 {
-                // It has a record that cannot be read, and the next command on its key hears of
-                // that.
-                victim.leave_alone();
-            }
-            return Ok(true);
+        match self.living(&victim) {
+            Some(0) => self.segments.remove(&victim)?,
+            // It has a record that cannot be read, and the next command on its key hears of that.
+            Some(_) if lived && moved == 0 => victim.leave_alone(),
+            Some(_) | None => {}
         }
-        self.segments.remove(&victim)?;
         Ok(true)
     }
 
-    /// No row points to it, and none will. A commit that is under way has had the locator forget
-    /// what is in the rows still, and one that fails may have it forget all.
-    fn is_superfluous(&self, victim: &Segment) -> bool {
+    /// Bytes of it that rows point to; `None` if that is not known. A commit that is under way has
+    /// had the locator forget what is in the rows still, and one that deletes much or fails may
+    /// have it forget all.
+    fn living(&self, victim: &Segment) -> Option<u64> {
         let _committing = self.committing.lock();
-        self.locator.is_built() && victim.live_bytes() == 0
+        self.locator.is_built().then(|| victim.live_bytes())
     }
 
     fn worst(&self, percent_min: u64) -> Option<Arc<Segment>> {

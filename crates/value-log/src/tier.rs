@@ -10,8 +10,8 @@ use crate::segments::Segments;
 use crate::space::Space;
 use crate::writer::ValueWriter;
 use basalt_cold::{
-    Beginning, CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, Pressure, Probe,
-    Visit, VisitHead,
+    Beginning, CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, KeyRange, Pressure,
+    Probe, Visit, VisitHead,
 };
 use basalt_env::Disk;
 use basalt_stdx::lock_rank::RankedMutex;
@@ -189,6 +189,10 @@ impl ColdTier for ValueTier {
         self.visit_heads(from, to, visit)
     }
 
+    fn share_percent(&self, ranges: &[KeyRange]) -> Option<u64> {
+        self.rows.share_percent(ranges)
+    }
+
     fn checkpoint_writer(&self) -> Result<Box<dyn CheckpointWriter<'_> + '_>, ColdError> {
         self.check_open()?;
         Ok(Box::new(ValueWriter::new(self)?))
@@ -197,13 +201,14 @@ impl ColdTier for ValueTier {
     fn collect(&self, percent_min: u64) -> Result<Collecting, ColdError> {
         self.check_open()?;
         let _collecting = self.collecting.lock();
+        let rows = self.rows.collect(percent_min)?;
         if !self.locator.is_built() {
             self.learn_a_piece()?;
             return Ok(Collecting::GoesOn);
         }
         match self.collect_worst(percent_min)? {
             true => Ok(Collecting::GoesOn),
-            false => Ok(Collecting::Nothing),
+            false => Ok(rows),
         }
     }
 

@@ -6,9 +6,14 @@ use crate::locator::{KeyHash, Located, Locator};
 use crate::place::SizeClass;
 use crate::record::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::tier::ValueTier;
-use basalt_cold::{CheckpointWriter, ColdError, PreparedCheckpoint, RowCheck};
+use basalt_cold::{CheckpointWriter, ColdError, KeyRange, PreparedCheckpoint, RowCheck};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
+
+/// When the ranges that a commit deletes have at least this many percent of all rows, these are not
+/// gone over, while nothing else can be committed: the locator is cleared and built again from the
+/// rows that stay, in the background. Of a flushed database that was the only one nothing stays.
+const LEARN_AGAIN_PERCENT: u64 = 25;
 
 /// A row that changes, for the locator: it has a record there, or none.
 pub(crate) type Change = (KeyHash, Option<Located>);
@@ -19,7 +24,7 @@ pub(crate) struct ValueWriter<'t> {
     check: RowCheck,
     values: Appender<'t>,
     changes: Vec<Change>,
-    ranges: Vec<(Vec<u8>, Vec<u8>)>,
+    ranges: Vec<KeyRange>,
     row: Vec<u8>,
 }
 
@@ -105,7 +110,7 @@ struct PreparedValues<'t> {
     /// Keeps its segments from being collected until the locator knows what is in them.
     values: Appender<'t>,
     changes: Vec<Change>,
-    ranges: Vec<(Vec<u8>, Vec<u8>)>,
+    ranges: Vec<KeyRange>,
 }
 
 impl PreparedCheckpoint for PreparedValues<'_> {
@@ -113,17 +118,24 @@ impl PreparedCheckpoint for PreparedValues<'_> {
         let PreparedValues { tier, rows, mut values, changes, ranges } = *self;
         let mut learning = tier.committing.lock();
         let _passing = tier.moment.pass();
-        // While the rows of the ranges are there, to say which values go with them.
-        let forgotten = ranges.iter().try_for_each(|(from, to)| tier.forget_range(from, to));
+        let learns_again = tier.is_large_share(&ranges);
+        let forgotten = match learns_again {
+            true => Ok(()),
+            // While the rows of the ranges are there, to say which values go with them.
+            false => ranges.iter().try_for_each(|(from, to)| tier.forget_range(from, to)),
+        };
         if let Err(error) = forgotten.and_then(|()| rows.commit()) {
             values.leave_to(&mut learning.doubtful);
-            if tier.learn_ranges_again(&ranges).is_err() {
+            if !learns_again && tier.learn_ranges_again(&ranges).is_err() {
                 // What it lacks would be taken for garbage.
                 tier.learn_all_again(&mut learning);
             }
             return Err(error);
         }
         learning.settle();
+        if learns_again {
+            tier.learn_all_again(&mut learning);
+        }
         tier.apply(&changes);
         let figures = &tier.figures;
         figures.commits.fetch_add(1, Ordering::Relaxed);
@@ -167,6 +179,13 @@ impl ValueTier {
         }
     }
 
+    /// It takes less time to go over the rows that stay than over those of the ranges.
+    fn is_large_share(&self, ranges: &[KeyRange]) -> bool {
+        !ranges.is_empty()
+            && self.locator.values() > 0
+            && self.rows.share_percent(ranges).is_some_and(|share| share >= LEARN_AGAIN_PERCENT)
+    }
+
     /// Rows of a range are about to go.
     fn forget_range(&self, from: &[u8], to: &[u8]) -> Result<(), ColdError> {
         if self.locator.values() == 0 {
@@ -181,7 +200,7 @@ impl ValueTier {
     }
 
     /// They have stayed.
-    fn learn_ranges_again(&self, ranges: &[(Vec<u8>, Vec<u8>)]) -> Result<(), ColdError> {
+    fn learn_ranges_again(&self, ranges: &[KeyRange]) -> Result<(), ColdError> {
         ranges.iter().try_for_each(|(from, to)| {
             self.rows.scan(from, to, &mut |key, row| {
                 self.learn_row(key, row);

@@ -209,7 +209,7 @@ pub(crate) struct TierArgs {
     /// Gigabytes (10^9) of keys and values; memory is a tenth. The bounds are meant for 10
     #[arg(long, default_value_t = 2.5)]
     pub(crate) gb: f64,
-    /// Bytes of the values of cold-get and blind-set
+    /// Bytes of the values of cold-get, blind-set and flush
     #[arg(long, value_delimiter = ',', default_value = "1024,100", value_name = "BYTES")]
     pub(crate) value_bytes: Vec<usize>,
     /// Connections of cold-get

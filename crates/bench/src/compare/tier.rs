@@ -60,7 +60,7 @@ pub(super) const CHECKS: [Check; 13] = [
 pub(super) struct Amount {
     /// Gigabytes (10^9) of keys and values, with a tenth of that as `maxmemory`.
     pub(super) gb: f64,
-    /// Bytes of the values of `cold-get` and `blind-set`.
+    /// Bytes of the values of `cold-get`, `blind-set` and `flush`.
     pub(super) value_bytes: Vec<usize>,
     /// Connections of its clients.
     pub(super) connections: Vec<usize>,

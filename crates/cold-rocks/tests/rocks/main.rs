@@ -5,6 +5,7 @@ mod crash;
 mod damage;
 mod full_disk;
 mod probes;
+mod space;
 
 use std::path::Path;
 

@@ -2,8 +2,8 @@
 
 use crate::{DIR, VALUE_BYTES_MIN, World};
 use basalt_cold::{
-    CheckpointWriter, ColdError, ColdStats, ColdTier, MemoryTier, PreparedCheckpoint, Pressure,
-    Probe, Residency, Visit,
+    CheckpointWriter, ColdError, ColdStats, ColdTier, KeyRange, MemoryTier, PreparedCheckpoint,
+    Pressure, Probe, Residency, Visit,
 };
 use basalt_value_log::{ValueOptions, ValueTier};
 use std::path::Path;
@@ -24,6 +24,8 @@ pub(crate) struct Late {
     pub(crate) fails: AtomicU32,
     /// Scans that are.
     pub(crate) scan_fails: AtomicU32,
+    /// Rows that scans have visited.
+    pub(crate) visited: AtomicU32,
     /// A commit waits while there is one; it has come if it is true.
     gate: Mutex<Option<bool>>,
     moved: Condvar,
@@ -136,7 +138,14 @@ impl ColdTier for Rows {
         if takes(&self.late.scan_fails) {
             return Err(ColdError::Failed { operation: "scan", detail: "injected".to_owned() });
         }
-        self.inner.scan(from, to, visit)
+        self.inner.scan(from, to, &mut |key, value| {
+            self.late.visited.fetch_add(1, Ordering::Relaxed);
+            visit(key, value)
+        })
+    }
+
+    fn share_percent(&self, ranges: &[KeyRange]) -> Option<u64> {
+        self.inner.share_percent(ranges)
     }
 
     fn checkpoint_writer(&self) -> Result<Box<dyn CheckpointWriter<'_> + '_>, ColdError> {

@@ -5,6 +5,7 @@ mod collecting;
 mod conformance;
 mod damage;
 mod faulty;
+mod flushes;
 mod late;
 mod model;
 mod scans;

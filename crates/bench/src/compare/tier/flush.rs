@@ -10,10 +10,11 @@ use crate::compare::Arena;
 use crate::error::BenchError;
 use crate::target::Client;
 
-const VALUE_BYTES: usize = 1024;
 /// Space has come back when no more than this is taken, of the data.
 const SPACE_SHARE: f64 = 0.01;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// When most of it should have.
+const LOOKED_AT: Duration = Duration::from_secs(5);
 const GIVEN_UP: Duration = Duration::from_secs(60);
 
 const REPLY_MS: Bound = Bound::AtMost(10.0);
@@ -24,29 +25,43 @@ pub(super) fn run(
     amount: &Amount,
     figures: &mut Figures<'_, '_>,
 ) -> Result<(), BenchError> {
-    let filled = filled::fill(arena, amount, VALUE_BYTES)?;
+    for &value_bytes in &amount.value_bytes {
+        let filled = filled::fill(arena, amount, value_bytes)?;
+        flush(&filled, figures)?;
+        filled.finish(figures)?;
+    }
+    Ok(())
+}
+
+fn flush(filled: &Filled, figures: &mut Figures<'_, '_>) -> Result<(), BenchError> {
     let mut client = Client::connect(&filled.server().target())?;
     client.set_read_timeout(GIVEN_UP)?;
-    let what = format!("FLUSHALL of {} keys", filled.words.keyspace);
+    let (keys, value_bytes) = (filled.words.keyspace, filled.value_bytes);
+    let what = format!("FLUSHALL of {keys} keys, {value_bytes} bytes");
     let before = filled.space_share();
     let start = Instant::now();
     client.text(&["FLUSHALL"])?;
     let reply_ms = start.elapsed().as_secs_f64() * 1e3;
-    let free_seconds = free_after(&filled, start);
-    let left = filled.space_share();
-    figures.say(&what, &[("space before, of the data", before), ("space left", left)])?;
+    let (left, free_seconds) = watch(filled, start);
+    figures.say(&what, &[("space before, of the data", before), ("left after 5 s", left)])?;
     figures.hold(&what, ("reply ms", reply_ms), REPLY_MS)?;
-    figures.hold(&what, ("99% of the space free after s", free_seconds), SPACE_SECONDS)?;
-    filled.finish(figures)
+    figures.hold(&what, ("99% of the space free after s", free_seconds), SPACE_SECONDS)
 }
 
-/// How long it took until the space was free; without end if it was not for long.
-fn free_after(filled: &Filled, start: Instant) -> f64 {
-    while start.elapsed() < GIVEN_UP {
-        if filled.space_share() <= SPACE_SHARE {
-            return start.elapsed().as_secs_f64();
+/// The space that is taken after some seconds, of the data, and how long it took until it was free;
+/// without end if it was not for long.
+fn watch(filled: &Filled, start: Instant) -> (f64, f64) {
+    let (mut left, mut free_seconds) = (None, f64::INFINITY);
+    while start.elapsed() < GIVEN_UP && (left.is_none() || free_seconds.is_infinite()) {
+        let share = filled.space_share();
+        let elapsed = start.elapsed();
+        if share <= SPACE_SHARE {
+            free_seconds = free_seconds.min(elapsed.as_secs_f64());
+        }
+        if elapsed >= LOOKED_AT {
+            left.get_or_insert(share);
         }
         thread::sleep(LOOK_EVERY);
     }
-    f64::INFINITY
+    (left.unwrap_or(f64::INFINITY), free_seconds)
 }

@@ -1,0 +1,111 @@
+//! Giving space back: what is deleted takes space in files until these are merged, or removed.
+//!
+//! ```text
+//! commit    notes the ranges that it deletes, and the bytes that stand in them
+//! collect   1. removes files that lie wholly where nothing lives       (`whole_files.rs`)
+//!           2. has the youngest level merged, if that frees enough of what it rewrites
+//! RocksDB   merges files further down that are deletions for the most part
+//!           (`options.rs`), or cover much
+//! ```
+//!
+//! RocksDB merges the youngest level once it has a number of files, and goes by what a file covers
+//! only below it. So deletions could stay there for ever when no more is written. It is told to
+//! merge what is there by lowering that number until its files of then have gone: its own threads
+//! do it, with their priority and an end at shutdown, and nobody waits.
+
+use basalt_cold::{ColdError, Collecting, KeyRange};
+use rocksdb::{DB, LiveFile, Range};
+
+use crate::{
+    deleted::Look,
+    error::cold_error,
+    options::{LEVEL0_FILES_TO_MERGE, LEVEL0_FILES_TO_MERGE_OPTION},
+    tier::RocksTier,
+    whole_files::{Merges, live_files},
+};
+
+impl RocksTier {
+    /// Bytes of files that stand in ranges that do not overlap, as indexes say.
+    pub(crate) fn bytes_in(&self, db: &DB, ranges: &[KeyRange]) -> u64 {
+        let ranges: Vec<_> = ranges.iter().map(|(from, to)| Range::new(from, to)).collect();
+        if ranges.is_empty() { 0 } else { db.get_approximate_sizes(&ranges).into_iter().sum() }
+    }
+
+    /// See [`basalt_cold::ColdTier::collect`].
+    pub(crate) fn give_space_back(&self, percent_min: u64) -> Result<Collecting, ColdError> {
+        let db = self.db()?;
+        let mut deleted = self.deleted().lock();
+        if deleted.merges_are_off {
+            self.set_merges(db, &mut deleted, Merges::On)?;
+        }
+        drop(deleted);
+        if self.remove_whole_files(db)? {
+            return Ok(Collecting::GoesOn);
+        }
+        self.merge_youngest(db, percent_min)?;
+        Ok(Collecting::Nothing)
+    }
+
+    /// Sees to it that the youngest level is merged if that is worth the work, and only so long.
+    fn merge_youngest(&self, db: &DB, percent_min: u64) -> Result<(), ColdError> {
+        let mut deleted = self.deleted().lock();
+        let covered_bytes = deleted.covered_bytes;
+        let look = Look { commits: self.commits(), covered_bytes, percent_min };
+        if deleted.merging_through.is_none() && deleted.left == Some(look) {
+            return Ok(());
+        }
+        let files = live_files(self, db)?;
+        let newest = files.iter().filter(|file| file.level == 0).map(number_of).max();
+        if let Some(through) = deleted.merging_through {
+            if files.iter().any(|file| file.level == 0 && number_of(file) <= through) {
+                return Ok(());
+            }
+            self.set_files_to_merge(db, LEVEL0_FILES_TO_MERGE)?;
+            deleted.merging_through = None;
+            deleted.covered_bytes = 0;
+            return Ok(());
+        }
+        if newest.is_none() {
+            deleted.covered_bytes = 0;
+        } else if is_worth(&files, deleted.covered_bytes, percent_min) {
+            self.set_files_to_merge(db, 1)?;
+            deleted.merging_through = newest;
+            return Ok(());
+        }
+        deleted.left = Some(Look { covered_bytes: deleted.covered_bytes, ..look });
+        Ok(())
+    }
+
+    /// How many files of the youngest level are merged.
+    fn set_files_to_merge(&self, db: &DB, files: i32) -> Result<(), ColdError> {
+        db.set_options(&[(LEVEL0_FILES_TO_MERGE_OPTION, &files.to_string())])
+            .map_err(|error| cold_error(&error, "have files merged", self.dir()))
+    }
+}
+
+/// The number in a file's name; RocksDB counts upwards.
+fn number_of(file: &LiveFile) -> u64 {
+    let digits = file.name.bytes().filter(u8::is_ascii_digit);
+    digits.fold(0, |number, digit| number.saturating_mul(10) + u64::from(digit - b'0'))
+}
+
+/// Merging the youngest level into the next one frees at least `percent_min` of what it rewrites.
+fn is_worth(files: &[LiveFile], covered_bytes: u64, percent_min: u64) -> bool {
+    let (mut bytes, mut entries, mut deletions, mut youngest_bytes) = (0u64, 0u64, 0u64, 0u64);
+    for file in files {
+        bytes += file.size as u64;
+        entries += file.num_entries;
+        if file.level == 0 {
+            youngest_bytes += file.size as u64;
+            deletions += file.num_deletions;
+        }
+    }
+    let next = files.iter().map(|file| file.level).filter(|&level| level > 0).min();
+    let next_bytes: u64 =
+        files.iter().filter(|file| Some(file.level) == next).map(|file| file.size as u64).sum();
+    // A row that is deleted takes as much as any.
+    let deleted_bytes = deletions.saturating_mul(bytes / entries.max(1));
+    let garbage = deleted_bytes.saturating_add(covered_bytes);
+    let rewritten = youngest_bytes + next_bytes;
+    garbage.saturating_mul(100) >= rewritten.saturating_mul(percent_min.max(1))
+}
