@@ -90,12 +90,18 @@ impl Gate {
     /// Waits for this ticket, too.
     #[inline]
     pub fn add(&mut self, ticket: Ticket) {
-        let Some(first) = &mut self.first else {
-            self.first = Some(ticket);
-            return;
-        };
-        let mut held = std::iter::once(first).chain(&mut self.others);
-        match held.find(|held| held.stream == ticket.stream) {
+        match &mut self.first {
+            Some(first) if first.stream == ticket.stream => {
+                first.position = first.position.max(ticket.position);
+            }
+            Some(_) => self.add_to_others(ticket),
+            None => self.first = Some(ticket),
+        }
+    }
+
+    #[cold]
+    fn add_to_others(&mut self, ticket: Ticket) {
+        match self.others.iter_mut().find(|held| held.stream == ticket.stream) {
             Some(held) => held.position = held.position.max(ticket.position),
             None => self.others.push(ticket),
         }

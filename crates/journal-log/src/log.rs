@@ -67,7 +67,8 @@ impl JournalLog {
 
     #[inline]
     fn ticket(&self, group: u64) -> Ticket {
-        if self.gates_replies() {
+        // Looked at first: of the changes of a group only one has to write there.
+        if self.gates_replies() && self.latest.load(Ordering::Relaxed) < group {
             self.latest.fetch_max(group, Ordering::Relaxed);
         }
         Ticket { stream: ALL, position: group }

@@ -21,7 +21,7 @@ use crate::table::segment::SegmentRef;
 use crate::unacknowledged::Unacknowledged;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_stdx::lock_rank::{self, Rank};
-use basalt_stdx::prefetch::{LINE_BYTES, prefetch};
+use basalt_stdx::prefetch::prefetch;
 use basalt_stdx::short_lock::{LockWait, ShortLock};
 use basalt_value::ValueRef;
 use std::cell::UnsafeCell;
@@ -191,10 +191,7 @@ impl Keyspace {
     /// Brings into the cache where a partition notes changes that the log has not acknowledged.
     #[inline]
     pub fn prefetch_unacknowledged(&self, partition: PartitionId) {
-        let lines: *const u8 = self.unacknowledged[partition.index()].cast();
-        for line in 0..size_of::<Unacknowledged>() / LINE_BYTES {
-            prefetch(lines.wrapping_add(line * LINE_BYTES));
-        }
+        prefetch(self.unacknowledged[partition.index()].cast());
     }
 
     /// Brings the entry of a key into the cache, unless somebody holds the partition, and says

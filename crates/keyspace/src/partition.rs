@@ -39,7 +39,7 @@ pub struct Partition {
     guard: Guard,
     /// Position of the partition's latest change in its shard's stream.
     last_seq: u64,
-    /// Used only when the log gates replies. On cache lines of its own, which stay where they are.
+    /// Used only when the log gates replies. On a cache line of its own, which stays where it is.
     unacknowledged: Box<Unacknowledged>,
     /// By database number.
     databases: Databases,
@@ -385,9 +385,9 @@ impl Partition {
         }
     }
 
-    /// How many changes are noted that the log may not have acknowledged.
-    pub fn unacknowledged_count(&self) -> usize {
-        self.unacknowledged.len()
+    /// Bytes of memory that the notes of unacknowledged changes take beside their cache line.
+    pub fn unacknowledged_bytes(&self) -> usize {
+        self.unacknowledged.heap_bytes()
     }
 
     /// Entries that the next checkpoint has to write.
