@@ -312,15 +312,22 @@ impl World<'_> {
     /// Walks over a database, some keys at a time, in memory and on disk.
     ///
     /// # Errors
-    /// Rows cannot be read.
+    /// Rows cannot be read, or a key is met twice: a cursor is a place among hashes.
     pub fn walk(&self, db: u8, keys: usize) -> Result<BTreeSet<Vec<u8>>, Violation> {
         let walk = Walk { db, now_ms: self.now_ms(), wait: LockWait::Endless };
         let limits = WalkLimits { keys, buckets: 64 };
         let (mut met, mut rows, mut at) = (BTreeSet::new(), WalkedRows::default(), Cursor::START);
+        let mut twice = None;
         loop {
             let step = self.engine().walk_keys(walk, at, limits, &rows, &mut |key, _| {
-                met.insert(key.to_vec());
+                if !met.insert(key.to_vec()) {
+                    twice = Some(key.to_vec());
+                }
             });
+            if let Some(key) = twice {
+                let key = String::from_utf8_lossy(&key);
+                return Err(Violation(format!("a walk has met {key} twice")));
+            }
             match step {
                 Ok(Cursor::START) => return Ok(met),
                 Ok(next) => at = next,

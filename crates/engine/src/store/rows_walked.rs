@@ -72,7 +72,8 @@ impl WalkedRows {
     ) -> Option<Option<u64>> {
         let page = self.page(walk, id, partition, from)?;
         let database = partition.database(walk.db);
-        let end = visit_entries(database, walk, from..page.to.unwrap_or(u64::MAX), left, visit);
+        let slice = Slice { from, to: page.to, hasher };
+        let end = visit_entries(database, walk, &slice, left, visit);
         let end = match (end, page.to) {
             (Some(end), Some(to)) => Some(end.min(to)),
             (end, to) => end.or(to),
@@ -111,26 +112,41 @@ impl WalkedRow {
     }
 }
 
+/// Hashes from one on, up to another or to the partition's end.
+struct Slice<'a> {
+    from: u64,
+    to: Option<u64>,
+    hasher: &'a KeyHasher,
+}
+
+impl Slice<'_> {
+    /// Whether a key of a bucket that begins in the slice is in it: the bucket may end behind it.
+    fn has(&self, key: &[u8]) -> bool {
+        self.to.is_none_or(|to| self.hasher.hash(key) < to)
+    }
+}
+
 /// Visits what the table has of a slice, until the limits are reached; returns where that was.
 fn visit_entries(
     database: &Database,
     walk: Walk,
-    slice: std::ops::Range<u64>,
+    slice: &Slice<'_>,
     left: &mut WalkLimits,
     visit: &mut dyn FnMut(&[u8], Option<Kind>),
 ) -> Option<u64> {
-    let mut from = slice.start;
+    let mut from = slice.from;
     for _ in 0..BUCKETS_A_LOCK {
         left.buckets = left.buckets.saturating_sub(1);
         from = database.table().scan(from, 1, |entry| {
             if let Some(object) = live(entry, walk.now_ms)
                 && !entry.is_tombstone()
+                && slice.has(entry.key())
             {
                 left.keys = left.keys.saturating_sub(1);
                 visit(entry.key(), object.collection().map(|value| value.kind()));
             }
         })?;
-        if left.are_reached() || from >= slice.end {
+        if left.are_reached() || slice.to.is_some_and(|to| from >= to) {
             break;
         }
     }
@@ -213,4 +229,42 @@ fn walked_row(row_key: &[u8], value: &[u8]) -> Result<WalkedRow, EngineError> {
         RowKind::Collection(number) | RowKind::Spread(number) => Kind::from_number(number),
     };
     Ok(WalkedRow { key: key.into(), kind, expire_ms: row.expire_ms })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::walk::{Cursor, WalkEnd};
+    use crate::testing::{engine, put};
+    use basalt_stdx::short_lock::LockWait;
+    use std::collections::BTreeSet;
+
+    /// A cursor may stand between two rows, and so within a bucket.
+    #[test]
+    fn a_walk_over_memory_and_disk_meets_each_key_once() {
+        let (engine, _) = engine();
+        let key = |number: u32| format!("{{tag}}{number}").into_bytes();
+        (0..600).for_each(|number| put(&engine, &key(number), 0));
+        engine.checkpoint().expect("a checkpoint");
+        assert_eq!(engine.unload().kept, 0);
+        (600..800).for_each(|number| put(&engine, &key(number), 0));
+        let walk = Walk { db: 0, now_ms: engine.clock().unix_ms(), wait: LockWait::Endless };
+        for keys in [1, 10, 1_000] {
+            let limits = WalkLimits { keys, buckets: 64 };
+            let (mut met, mut rows, mut at) = (Vec::new(), WalkedRows::default(), Cursor::START);
+            loop {
+                let mut visit = |key: &[u8], _: Option<Kind>| met.push(key.to_vec());
+                match engine.walk_keys(walk, at, limits, &rows, &mut visit) {
+                    Ok(Cursor::START) => break,
+                    Ok(next) => at = next,
+                    Err(WalkEnd::Unread(wanted)) => {
+                        rows = engine.read_rows(wanted).expect("a healthy disk");
+                    }
+                    Err(WalkEnd::Held) => panic!("nobody holds it"),
+                }
+            }
+            let different: BTreeSet<_> = met.iter().collect();
+            assert_eq!((met.len(), different.len()), (800, 800), "{keys} keys a call");
+        }
+    }
 }
