@@ -18,9 +18,9 @@ enum Wanted {
     Heads,
 }
 
-/// Has read what these requests of one client, which stand behind one that waits, will ask for of
-/// their keys, but for those that its user may not run. Which is the first to ask for what rows
-/// begin with has that read for all.
+/// Has read what requests of one client will ask for of their keys. They stand behind one that
+/// waits; those that the client's user may not run are left out. A request that waits for what rows
+/// begin with has that read for all behind it that will ask for it.
 #[cold]
 #[inline(never)]
 pub(super) fn behind<'a>(

@@ -5,7 +5,7 @@
 //!   a key that is being read for somebody already ▸ joined
 //! keys that will be missed soon ▸ the same units, which nobody waits for yet
 //!   the others ▸ units of up to 8 neighbours ▸ as many threads at once as there are units
-//! what rows begin with ▸ units of its own, for one who waits for all of them
+//! what rows begin with ▸ units of its own, for one command that waits for all of them
 //! ```
 //! One read a key, however many wait for it. Whole partitions, which
 //! take long, stand behind keys, and are read by an eighth of the threads.
