@@ -17,7 +17,7 @@ const TIME_MAX: Duration = Duration::from_millis(10);
 
 /// How long requests that may take long run one behind the other. Each may end just before its
 /// thread's other clients would have been served beside it.
-const LONG_TIME_MAX: Duration = Duration::from_millis(10);
+const LONG_TIME_MAX: Duration = Duration::from_millis(2);
 
 /// Bytes of replies between two looks at the clock: copying them takes some 10 µs, making JSON of
 /// them some 200.

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! network thread                                        relief thread
-//! turn ▸ batch ▸ run_apart ▸ the loan begins ▸ command  sees it twice ▸ attends each millisecond
+//! turn ▸ batch ▸ run_apart ▸ the loan begins ▸ command  sees it twice ▸ attends again and again
 //!              a script attends by itself ──┐           │
 //!                                           ▼           ▼
 //!                                 a whole turn for the others
 //! ```
-//! Nothing of this happens in a command's first ten milliseconds. Then its connection stays out of
+//! Nothing of this happens in a command's first two milliseconds. Then its connection stays out of
 //! the thread's lists until the command has ended, the others are served by turns beside it, and a
 //! worker stands in which waits for no partition and runs nothing that takes long. What it cannot
 //! run is tried again later, and refused once a script counts as busy.

@@ -2,8 +2,8 @@
 //!
 //! It sleeps while commands take no time, and the first loan ([`Loan`]) wakes it. Then it looks at
 //! all loans now and then, until there was none for a while. One that it sees twice, and that
-//! nobody has used meanwhile as a script does, is a command that has taken ten milliseconds or
-//! more; from then on it serves the thread's other clients each millisecond (`beside.rs`) until the
+//! nobody has used meanwhile as a script does, is a command that has taken two milliseconds or more;
+//! from then on it serves the thread's other clients twice a millisecond (`beside.rs`) until the
 //! command has ended.
 
 use basalt_env::thread::JoinHandle;
@@ -15,9 +15,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::time::Duration;
 
 /// Between two looks while commands run that may take long …
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// … and while the clients of one are served.
-const ATTEND_EVERY: Duration = Duration::from_millis(1);
+const ATTEND_EVERY: Duration = Duration::from_micros(500);
 
 /// The thread.
 pub(crate) struct Relief {

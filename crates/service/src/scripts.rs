@@ -20,9 +20,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// How long a script runs before its thread attends to others, and how often it does so then.
-const ATTEND_AFTER: Duration = Duration::from_millis(10);
-const ATTEND_EVERY: Duration = Duration::from_millis(1);
+/// How long a script runs before its thread attends to others, and how often it does so then: a
+/// turn in which nobody has asked for anything takes about a microsecond.
+const ATTEND_AFTER: Duration = Duration::from_millis(2);
+const ATTEND_EVERY: Duration = Duration::from_micros(250);
 
 const KILLED: &str = "ERR Script killed by user with SCRIPT KILL...";
 const SHUT_DOWN: &str = "ERR Script ended because the server is shutting down";
@@ -344,6 +345,7 @@ pub(crate) fn log(level: Level, text: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use basalt_env::ManualClock;
 
     fn begin(service: &ScriptService, partition: u16) -> Running<'_> {
         let mut partitions = PartitionSet::EMPTY;
@@ -355,7 +357,8 @@ mod tests {
 
     #[test]
     fn only_what_takes_long_is_known_and_only_what_has_changed_nothing_is_killed() {
-        let service = ScriptService::new(Env::system(), Arc::default());
+        let env = Env::manual(&Arc::new(ManualClock::default()), 1);
+        let service = ScriptService::new(env, Arc::default());
         let not_busy = CommandError::fixed("NOTBUSY No scripts in execution right now.");
         let (one, other) = (begin(&service, 1), begin(&service, 2));
         assert_eq!(service.kill(RunKind::Script), Err(not_busy.clone()));
@@ -382,5 +385,20 @@ mod tests {
         let times = ScriptTimes { started, busy_after: Duration::MAX, ended_after };
         let running = service.begin(RunKind::Script, PartitionSet::ALL, times);
         assert_eq!(running.look(), Look::End(OUT_OF_TIME));
+    }
+    #[test]
+    fn a_script_attends_to_others_soon_and_often() {
+        let clock = Arc::new(ManualClock::default());
+        let service = ScriptService::new(Env::manual(&clock, 1), Arc::default());
+        let started = service.env.clock.now();
+        let times = ScriptTimes { started, busy_after: Duration::MAX, ended_after: None };
+        let running = service.begin(RunKind::Script, PartitionSet::ALL, times);
+        clock.advance_ms(1);
+        assert_eq!(running.look(), Look::GoOn, "most scripts have ended by then");
+        for _ in 0..3 {
+            clock.advance_ms(1);
+            assert_eq!(running.look(), Look::Attend);
+            assert_eq!(running.look(), Look::GoOn, "it has just done so");
+        }
     }
 }

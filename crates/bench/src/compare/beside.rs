@@ -38,6 +38,9 @@ const REQUESTS_PER_SECOND: f64 = 5_000.0;
 const IN_FLIGHT: u32 = 4;
 /// Load, and the burden, before what is counted.
 const WARMED: Duration = Duration::from_millis(500);
+/// How often the phases take turns in a server's life. They are short, since the machine may stand
+/// still for many milliseconds in any of them, and a median leaves out those in which it did.
+const TURNS: usize = 5;
 /// From a phase to the next one.
 const REST: Duration = Duration::from_millis(300);
 /// P99 beside the burden, of the greater one of the other two.
@@ -163,8 +166,8 @@ fn one_life(
     let fill = gets.clone().into_fill()?;
     run_load(&fill, &mut Watch::new("filling", arena.display, None))?;
     asked.server.wait_quiet();
-    let mut phases = Vec::with_capacity(PHASES.len());
-    for step in 0..PHASES.len() {
+    let mut phases = Vec::with_capacity(TURNS * PHASES.len());
+    for step in 0..TURNS * PHASES.len() {
         let phase = PHASES[(round + step) % PHASES.len()];
         let measure = || {
             let outcome = run_load(&gets, &mut Watch::new("gets", arena.display, None))?;
@@ -200,7 +203,7 @@ fn gets(target: Target, duration: Duration) -> Result<Plan, BenchError> {
     })
 }
 
-/// A row for each side, burden and number of threads: medians of the rounds, and whether the bound
+/// A row for each side, burden and number of threads: medians of all phases, and whether the bound
 /// holds.
 fn table(arena: &Arena<'_>, course: &Course, rounds: &[Round]) -> String {
     let mut text = format!(
@@ -236,7 +239,7 @@ fn row(name: &str, rounds: &[&Round]) -> String {
     format!("  {name:48}{}{pace:>14}{failed:>8}\n", p99s.text())
 }
 
-/// Medians of the rounds, in microseconds.
+/// Medians of the phases, in microseconds.
 #[derive(Debug, Clone, Copy)]
 struct P99s {
     quiet: f64,

@@ -118,7 +118,7 @@ pub(crate) enum Suite {
         #[arg(long, default_value_t = 1_000.0)]
         per_second: f64,
         /// How long plain clients are measured in each phase
-        #[arg(long, default_value = "3", value_name = "SECONDS", value_parser = parse_seconds)]
+        #[arg(long, default_value = "2", value_name = "SECONDS", value_parser = parse_seconds)]
         seconds: Duration,
         /// Network threads of the server; with several numbers it lives once for each
         #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "1,2")]
@@ -130,7 +130,7 @@ pub(crate) enum Suite {
         #[command(flatten)]
         common: CommonArgs,
         /// How long plain clients are measured in each phase
-        #[arg(long, default_value = "3", value_name = "SECONDS", value_parser = parse_seconds)]
+        #[arg(long, default_value = "2", value_name = "SECONDS", value_parser = parse_seconds)]
         seconds: Duration,
         /// Network threads of the server; with several numbers it lives once for each
         #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "1,2")]
