@@ -23,6 +23,7 @@ use super::within::read_within;
 use super::worker::Worker;
 use basalt_call::context::Context;
 use basalt_call::entry::Run;
+use basalt_change::place::PartitionId;
 use basalt_config::ClientClass;
 use basalt_engine::{Key, Refusal, Transaction, Watching};
 use basalt_env::Instant;
@@ -103,7 +104,11 @@ fn room(server: &Dispatcher, queue: &Queue, plan: &Plan<'_>) -> Result<Option<Wa
     if !queue.writes() && !queue.has_scripts() {
         return Ok(None);
     }
-    let shards = plan.claims.shards();
+    let mut shards = plan.claims.shards();
+    if plan.has_late_steps {
+        // They may change libraries.
+        shards.insert(PartitionId::LIBRARIES.shard());
+    }
     match server.engine.log().admit_all(shards) {
         Ok(()) => Ok(None),
         Err(Refusal::Busy) => Ok(Some(Wait::LogRoom(shards))),

@@ -133,6 +133,27 @@ fn a_log_that_takes_nothing_refuses_libraries() {
     assert_eq!(server.run(&load), bulk("a"));
 }
 
+/// They take the lock of a partition that the transaction may hold.
+#[test]
+fn a_transaction_changes_libraries_and_keys() {
+    let mut server = TestServer::new();
+    for (round, key) in ["k", "06S"].into_iter().enumerate() {
+        let value = round.to_string();
+        server.line("MULTI");
+        server.line("FUNCTION FLUSH");
+        server.run(&["FUNCTION", "LOAD", &library("a", "f", &value)]);
+        server.run(&["SET", key, &value]);
+        server.line("FUNCTION DELETE nosuch");
+        let Value::Array(replies) = server.line("EXEC") else { panic!("it runs") };
+        assert_eq!(replies[..3], [ok(), bulk("a"), ok()]);
+        assert_eq!(error(&replies[3]), "ERR Library not found");
+        assert_eq!(server.run(&["GET", key]), bulk(&value));
+        assert_eq!(server.line("FCALL f 0"), Value::Integer(round as i64));
+    }
+    let mut again = server.reopen();
+    assert_eq!(again.line("FCALL f 0"), Value::Integer(1));
+}
+
 #[test]
 fn what_info_says_of_functions() {
     let mut server = TestServer::new();
