@@ -168,6 +168,9 @@ fn what_info_says_of_functions() {
     ] {
         assert!(info.lines().any(|found| found == line), "{line}");
     }
+    let Value::Array(stats) = server.line("MEMORY STATS") else { panic!("it is a map") };
+    let name = stats.iter().position(|word| *word == bulk("functions.caches"));
+    assert_eq!(stats[name.expect("there is one") + 1], Value::Integer(code.len() as i64));
 }
 
 /// A function that has changed nothing is killed by a thread that does not wait for it; meanwhile
