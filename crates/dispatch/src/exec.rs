@@ -39,6 +39,10 @@ use std::sync::Arc;
 const ABORTED: CommandError =
     CommandError::fixed("EXECABORT Transaction discarded because of previous errors.");
 
+/// How often a command that runs late asks for a partition that somebody holds: each time it waits
+/// about a millisecond.
+const LATE_ATTEMPTS: usize = 20;
+
 /// Runs what the client has queued.
 #[cold]
 pub(super) fn execute(
@@ -335,7 +339,7 @@ impl Runner<'_> {
                 let keys = &plan.claims.keys[step.keys.clone()];
                 self.run_in_turn(step, keys, transaction, reply)
             }
-            None => self.run_for_session(step, None, reply),
+            None => self.run_late(step, reply),
         };
         let result = match result {
             Ok(Flow::Wait(Wait::Held)) => Err(self.server.scripts.busy_error()),
@@ -396,6 +400,18 @@ impl Runner<'_> {
             }
             Run::Exec => Err(CommandError::fixed("ERR EXEC calls can not be nested")),
         }
+    }
+
+    /// It cannot wait for a partition as a command by itself does. Nothing is held any more, so the
+    /// holder of the partition gets on meanwhile, unless it is a script.
+    fn run_late(&mut self, step: &Step<'_>, reply: &mut Reply<'_>) -> Result<Flow, CommandError> {
+        for _ in 1..LATE_ATTEMPTS {
+            let result = self.run_for_session(step, None, reply);
+            if !matches!(result, Ok(Flow::Wait(Wait::Held))) {
+                return result;
+            }
+        }
+        self.run_for_session(step, None, reply)
     }
 
     fn run_for_session(
