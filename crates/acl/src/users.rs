@@ -37,6 +37,32 @@ pub enum SetUserError {
 )]
 pub struct FileError(String);
 
+/// What is wrong with one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum LineError {
+    #[error("should start with user keyword followed by the username")]
+    NoUser,
+    #[error("username '{0}' contains invalid characters")]
+    BadName(String),
+    #[error("Duplicate user '{0}' found")]
+    Duplicate(String),
+    #[error("Unmatched parenthesis in selector definition")]
+    Unmatched,
+    #[error(transparent)]
+    BadRule(RuleError),
+}
+
+impl LineError {
+    /// Says where it is, each kind in Redis' way.
+    fn at(&self, file: &str, line: usize) -> String {
+        match self {
+            LineError::NoUser => format!("{file}:{line} {self}. "),
+            LineError::Duplicate(_) => format!("WARNING: {self} on line {line}. "),
+            _ => format!("{file}:{line}: {self}. "),
+        }
+    }
+}
+
 /// All users. There always is a default user.
 #[derive(Debug)]
 pub struct Users {
@@ -136,7 +162,7 @@ impl Users {
                 continue;
             }
             if let Err(error) = loaded.define(self, (table, channels), &words) {
-                errors.push_str(&format!("{file}:{}: {error}. ", index + 1));
+                errors.push_str(&error.at(file, index + 1));
             }
         }
         if !errors.is_empty() {
@@ -160,22 +186,21 @@ impl Users {
         before: &Users,
         (table, channels): (&CommandTable, ChannelDefault),
         words: &[&[u8]],
-    ) -> Result<(), String> {
+    ) -> Result<(), LineError> {
         let (b"user", [name, rules @ ..]) = (words[0], &words[1..]) else {
-            return Err("line should start with user keyword".to_owned());
+            return Err(LineError::NoUser);
         };
         if !is_name(name) {
-            return Err(format!("username '{}' contains invalid characters", lossy(name)));
+            return Err(LineError::BadName(lossy(name)));
         }
         if self.get(name).is_some() {
-            return Err(format!("duplicate user '{}'", lossy(name)));
+            return Err(LineError::Duplicate(lossy(name)));
         }
-        let rules = merge_selectors(rules)
-            .map_err(|_| "Unmatched parenthesis in selector definition".to_owned())?;
+        let rules = merge_selectors(rules).map_err(|_| LineError::Unmatched)?;
         let id = before.get(name).map_or(self.last_id + 1, |known| known.id());
         let mut user = User::new(table, Arc::from(*name), id, channels);
         for rule in &rules {
-            user.apply(table, channels, rule).map_err(|error| error.to_string())?;
+            user.apply(table, channels, rule).map_err(LineError::BadRule)?;
         }
         if let Some(before) = before.get(name) {
             user.succeed(before);
@@ -199,7 +224,8 @@ impl Users {
         for (index, directive) in directives.iter().enumerate() {
             let words: Vec<&[u8]> =
                 std::iter::once(&b"user"[..]).chain(directive.iter().map(|it| &it[..])).collect();
-            self.define(&before, (table, channels), &words).map_err(|error| (index, error))?;
+            self.define(&before, (table, channels), &words)
+                .map_err(|error| (index, error.to_string()))?;
         }
         for (name, user) in before.by_name {
             self.by_name.entry(name).or_insert(user);

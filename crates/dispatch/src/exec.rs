@@ -23,6 +23,7 @@ use super::within::read_within;
 use super::worker::Worker;
 use basalt_call::context::Context;
 use basalt_call::entry::Run;
+use basalt_change::place::PartitionId;
 use basalt_config::ClientClass;
 use basalt_engine::{Key, Refusal, Transaction, Watching};
 use basalt_env::Instant;
@@ -37,6 +38,10 @@ use std::sync::Arc;
 
 const ABORTED: CommandError =
     CommandError::fixed("EXECABORT Transaction discarded because of previous errors.");
+
+/// How often a command that runs late asks for a partition that somebody holds: each time it waits
+/// about a millisecond.
+const LATE_ATTEMPTS: usize = 20;
 
 /// Runs what the client has queued.
 #[cold]
@@ -103,7 +108,11 @@ fn room(server: &Dispatcher, queue: &Queue, plan: &Plan<'_>) -> Result<Option<Wa
     if !queue.writes() && !queue.has_scripts() {
         return Ok(None);
     }
-    let shards = plan.claims.shards();
+    let mut shards = plan.claims.shards();
+    if plan.has_late_steps {
+        // They may change libraries.
+        shards.insert(PartitionId::LIBRARIES.shard());
+    }
     match server.engine.log().admit_all(shards) {
         Ok(()) => Ok(None),
         Err(Refusal::Busy) => Ok(Some(Wait::LogRoom(shards))),
@@ -330,7 +339,7 @@ impl Runner<'_> {
                 let keys = &plan.claims.keys[step.keys.clone()];
                 self.run_in_turn(step, keys, transaction, reply)
             }
-            None => self.run_for_session(step, None, reply),
+            None => self.run_late(step, reply),
         };
         let result = match result {
             Ok(Flow::Wait(Wait::Held)) => Err(self.server.scripts.busy_error()),
@@ -391,6 +400,18 @@ impl Runner<'_> {
             }
             Run::Exec => Err(CommandError::fixed("ERR EXEC calls can not be nested")),
         }
+    }
+
+    /// It cannot wait for a partition as a command by itself does. Nothing is held any more, so the
+    /// holder of the partition gets on meanwhile, unless it is a script.
+    fn run_late(&mut self, step: &Step<'_>, reply: &mut Reply<'_>) -> Result<Flow, CommandError> {
+        for _ in 1..LATE_ATTEMPTS {
+            let result = self.run_for_session(step, None, reply);
+            if !matches!(result, Ok(Flow::Wait(Wait::Held))) {
+                return result;
+            }
+        }
+        self.run_for_session(step, None, reply)
     }
 
     fn run_for_session(

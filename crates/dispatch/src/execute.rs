@@ -314,7 +314,9 @@ fn finish(
         session.leave_queues(&request.server.engine, worker.lock_wait);
         fail(worker, request.id, &error, reply)
     });
-    if !flow.runs_again() {
+    if let Flow::Wait(Wait::Sleep(time)) = flow {
+        count_sleep(request, worker, session, time);
+    } else if !flow.runs_again() {
         count(request, worker, session, start);
     } else if !session.is_queueing()
         && let Some(tracking) = &mut session.read_tracking
@@ -341,6 +343,14 @@ fn count(request: &Request<'_>, worker: &mut Worker, session: &Session, start: O
     let apart = if start.is_none() { Apart::Yes } else { Apart::No };
     worker.count_timed_call((request.id, request.call.family), elapsed, apart);
     note_if_slow(request, worker, session, elapsed.as_micros() as u64);
+}
+
+/// Counts a call whose client is answered when this time is over, as if it had run as long.
+#[cold]
+fn count_sleep(request: &Request<'_>, worker: &mut Worker, session: &Session, time: Duration) {
+    worker.end_call(request.server.env.clock.now());
+    worker.count_timed_call((request.id, request.call.family), time, Apart::No);
+    note_if_slow(request, worker, session, time.as_micros() as u64);
 }
 
 #[inline(never)]

@@ -47,12 +47,15 @@ fn makes_names(command: &Command, args: Args<'_>) -> bool {
 }
 
 /// Commands on keys and on whole databases run in their turn, and so does what concerns the
-/// connection alone, which the next command may depend on.
+/// connection alone, which the next command may depend on. Changes of libraries run late, although
+/// they write: they take the lock of a partition that the transaction would hold.
 pub(super) fn when(commands: &Commands, command: &Command) -> When {
     let flags = command.flags;
     let concerns_data = flags.has(Flag::Readonly) || flags.has(Flag::Write);
     let concerns_connection = command.spec.group == Group::Connection;
+    let concerns_libraries = command.spec.group == Group::Scripting;
     match commands.call(command.id).run {
+        Run::Session(_) if concerns_libraries => When::Late,
         Run::Session(_) if concerns_data || concerns_connection => When::InTurn,
         Run::Session(_) | Run::Exec => When::Late,
         _ => When::InTurn,

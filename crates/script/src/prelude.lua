@@ -9,8 +9,8 @@
 
 local native, version, version_number = ...
 
-local error, pcall, raw_xpcall, type, tostring, tonumber, select, next =
-  error, pcall, xpcall, type, tostring, tonumber, select, next
+local error, pcall, raw_xpcall, type, tostring, tonumber, select, next, ipairs =
+  error, pcall, xpcall, type, tostring, tonumber, select, next, ipairs
 local rawget, rawset, setmetatable, getmetatable = rawget, rawset, setmetatable, getmetatable
 local byte, concat, collect, sub, rep = string.byte, table.concat, collectgarbage, string.sub, string.rep
 local insert, remove, sort = table.insert, table.remove, table.sort
@@ -95,7 +95,7 @@ function redis.debug() end
 local redis_of_scripts, globals
 local function is_for_scripts() return rawget(globals, "redis") == redis_of_scripts end
 
-globals = pick(_G, [[assert error getmetatable ipairs next pairs rawequal select tonumber tostring type
+globals = pick(_G, [[assert error getmetatable ipairs next rawequal select tonumber tostring type
   unpack gcinfo _VERSION]])
 
 function globals.pcall(...) return settle(pcall(...)) end
@@ -120,8 +120,26 @@ end
 function globals.rawget(t, key)
   local fields = behind[t] or t
   local value = rawget(fields, key)
-  if value == nil and fields == globals then return list(key) end
+  if value == nil and fields == globals then value = list(key) end
   return value
+end
+
+local function next_behind(proxy, key)
+  return next(behind[proxy], key)
+end
+
+-- The table behind a proxy is not given away: a script could change it.
+function globals.pairs(t)
+  if behind[t] == globals then
+    for _, name in ipairs { "KEYS", "ARGV" } do
+      if rawget(globals, name) == nil then list(name) end
+    end
+  end
+  if behind[t] then return next_behind, t, nil end
+  if type(t) ~= "table" then
+    error("bad argument #1 to 'pairs' (table expected, got " .. (t == nil and "nil" or type(t)) .. ")", 2)
+  end
+  return next, t, nil
 end
 
 function globals.rawset(t, key, value)
@@ -371,7 +389,7 @@ end
 
 function table.foreach(t, f)
   is_table(t, "foreach")
-  for key, value in next, t do
+  for key, value in globals.pairs(t) do
     local result = f(key, value)
     if result ~= nil then return result end
   end

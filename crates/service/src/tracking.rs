@@ -186,7 +186,9 @@ impl Trackers {
     fn put(&self, tracker: Tracker) {
         let mut state = self.state.write();
         let id = tracker.id;
-        for prefix in tracker.prefixes() {
+        // It has kept those that it had, in front of its new ones.
+        let known = state.by_id.get(&id).map_or(0, |before| before.prefixes().len());
+        for prefix in tracker.prefixes().iter().skip(known) {
             state.prefixes.add(prefix, id);
         }
         let is_broadcaster = matches!(tracker.scope, Scope::Broadcast(_));

@@ -70,19 +70,38 @@ impl Prefixes {
         }
     }
 
-    /// Whether of these prefixes, new ones of a client that has some already, two overlap.
+    /// Whether of these prefixes, new ones of a client that has some already, two overlap. Any
+    /// client may name hundreds of thousands, so not each is compared with each.
     pub fn overlap<'a>(new: &[&'a [u8]], existing: &'a [Box<[u8]>]) -> Option<Overlap<'a>> {
-        let overlaps = |one: &[u8], other: &[u8]| one.starts_with(other) || other.starts_with(one);
-        for (index, one) in new.iter().enumerate() {
-            if let Some(other) = existing.iter().find(|other| overlaps(one, other)) {
-                return Some(Overlap::Existing(one, other));
-            }
-            if let Some(other) = new[index + 1..].iter().find(|other| overlaps(one, other)) {
-                return Some(Overlap::Provided(one, other));
-            }
+        let first = first_that_overlaps(new, existing)?;
+        let one = new[first];
+        let overlaps = |other: &[u8]| one.starts_with(other) || other.starts_with(one);
+        if let Some(other) = existing.iter().find(|other| overlaps(other)) {
+            return Some(Overlap::Existing(one, other));
         }
-        None
+        let other = new[first + 1..].iter().find(|other| overlaps(other));
+        other.map(|other| Overlap::Provided(one, other))
     }
+}
+
+/// Which new prefix is the first that overlaps with any other. In the order of their bytes those
+/// that begin with a prefix stand behind it, with nothing else in between.
+fn first_that_overlaps(new: &[&[u8]], existing: &[Box<[u8]>]) -> Option<usize> {
+    let new_ones = new.iter().enumerate().map(|(index, prefix)| (*prefix, Some(index)));
+    let known = existing.iter().map(|prefix| (&**prefix, None));
+    let mut all: Vec<(&[u8], Option<usize>)> = new_ones.chain(known).collect();
+    all.sort_unstable();
+    let mut first = None;
+    let mut shortest: Option<(&[u8], Option<usize>)> = None;
+    for (prefix, index) in all {
+        match shortest {
+            Some((start, of)) if prefix.starts_with(start) => {
+                first = [first, index, of].into_iter().flatten().min();
+            }
+            _ => shortest = Some((prefix, index)),
+        }
+    }
+    first
 }
 
 #[cfg(test)]
@@ -108,7 +127,37 @@ mod tests {
         assert_eq!(overlap(&[b""]), found(true, b"", b"user:"));
     }
 
+    /// Each compared with each.
+    fn plain_overlap<'a>(new: &[&'a [u8]], existing: &'a [Box<[u8]>]) -> Option<Overlap<'a>> {
+        let overlaps = |one: &[u8], other: &[u8]| one.starts_with(other) || other.starts_with(one);
+        for (index, one) in new.iter().enumerate() {
+            if let Some(other) = existing.iter().find(|other| overlaps(one, other)) {
+                return Some(Overlap::Existing(one, other));
+            }
+            if let Some(other) = new[index + 1..].iter().find(|other| overlaps(one, other)) {
+                return Some(Overlap::Provided(one, other));
+            }
+        }
+        None
+    }
+
     proptest! {
+        #[test]
+        fn an_overlap_is_the_first_of_all_pairs(
+            new in prop::collection::vec("[abc]{0,4}", 0..8),
+            existing in prop::collection::vec("[abc]{1,4}", 0..4),
+        ) {
+            let new: Vec<&[u8]> = new.iter().map(|prefix| prefix.as_bytes()).collect();
+            // Those that a client has do not overlap.
+            let mut known: Vec<Box<[u8]>> = Vec::new();
+            for prefix in existing {
+                if plain_overlap(&[prefix.as_bytes()], &known).is_none() {
+                    known.push(prefix.into_bytes().into());
+                }
+            }
+            prop_assert_eq!(Prefixes::overlap(&new, &known), plain_overlap(&new, &known));
+        }
+
         /// Against a plain set of pairs.
         #[test]
         fn a_key_finds_the_clients_of_all_its_prefixes(

@@ -207,10 +207,10 @@ fn restore(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Ses
     add(ctx, &libraries, collision, reply, |reply| reply.ok())
 }
 
-/// How long a library may take. Those of a transaction share the time, since it holds partitions
-/// for which others wait.
+/// How long a library may take. Those of a transaction share the time, so that it ends however many
+/// it loads.
 fn load_time_max(ctx: &Context<'_>) -> Duration {
-    if ctx.transaction.is_none() {
+    if ctx.runs_alone {
         return LOAD_TIME_MAX;
     }
     // Its time stands still.

@@ -57,6 +57,10 @@ const NO_CRASH: CommandError = CommandError::fixed(
     "ERR this server does not crash when it is asked to: end its process with a signal",
 );
 
+const RELOAD_OPTIONS: &[&[u8]] = &[b"MERGE", b"NOFLUSH", b"NOSAVE"];
+const NO_RELOAD_OPTION: CommandError =
+    CommandError::fixed("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.");
+
 const HELP: &[&str] = &[
     "CHANGE-REPL-ID",
     "    Does nothing: there is no replication.",
@@ -74,6 +78,8 @@ const HELP: &[&str] = &[
     "    Output how many elements the table of <key>'s value holds.",
     "LOADAOF",
     "    Same as RELOAD.",
+    "REPLICATE <string>",
+    "    Does nothing: there are no replicas.",
     "OBJECT <key>",
     "    Show low level info about a key and its value.",
     "POPULATE <count> [<prefix>] [<size>]",
@@ -86,8 +92,8 @@ const HELP: &[&str] = &[
     "    true, false.",
     "RELOAD [option ...]",
     "    Make a checkpoint, forget everything in memory, and read it back when",
-    "    it is asked for and in the background, as after a restart. Options are",
-    "    taken and mean nothing.",
+    "    it is asked for and in the background, as after a restart. The options",
+    "    MERGE, NOFLUSH and NOSAVE mean nothing.",
     "SDSLEN <key>",
     "    Show how long <key> and its string are, and the memory they take.",
     "SET-ACTIVE-EXPIRE <0|1>",
@@ -103,6 +109,8 @@ const HELP: &[&str] = &[
     "    Write to the server log how long <key>'s packed value is.",
     "QUICKLIST <key> [<0|1>]",
     "    Write to the server log how long <key>'s list is.",
+    "CLIENT-ENFORCE-REPLY-LIST <0|1>",
+    "    Does nothing: there is no such list.",
     "DICT-RESIZING <0|1>",
     "    Does nothing: tables grow with the writes.",
     "PAUSE-CRON <0|1>",
@@ -126,6 +134,11 @@ fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
     match (&name[..], args.len()) {
         (b"sleep", 3) => return Ok(sleep(ctx, duration(args.word(2)))),
         (b"reload" | b"loadaof", _) => {
+            let is_option =
+                |word: &[u8]| RELOAD_OPTIONS.iter().any(|it| word.eq_ignore_ascii_case(it));
+            if name == b"reload" && !args.from(2).all(is_option) {
+                return Err(NO_RELOAD_OPTION);
+            }
             let warm_up = match ctx.settings.persistence.warm_up {
                 WarmUpKeys::Hot => WarmUp::Hot,
                 WarmUpKeys::All => WarmUp::All,
@@ -156,7 +169,8 @@ fn debug(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
             return Err(CommandError::new(text.into_owned()));
         }
         (b"change-repl-id", 2) | (b"quicklist-packed-threshold", 3) => reply.ok(),
-        (b"pause-cron" | b"dict-resizing" | b"replybuffer", 3..) => reply.ok(),
+        (b"pause-cron" | b"dict-resizing" | b"replybuffer" | b"replicate", 3..)
+        | (b"client-enforce-reply-list", 3) => reply.ok(),
         (b"stringmatch-len", 4) => {
             let matches = glob::matches(args.word(2), args.word(3), glob::Case::Differs);
             reply.integer(matches.into());

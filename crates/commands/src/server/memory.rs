@@ -194,7 +194,7 @@ fn stats(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionR
         ("cluster.links", Count(0)),
         ("aof.buffer", Count(server.host.journal_buffer_bytes())),
         ("lua.caches", Count(server.scripts.known.text_bytes() as u64)),
-        ("functions.caches", Count(0)),
+        ("functions.caches", Count(server.scripts.functions.now().text_bytes() as u64)),
         ("overhead.total", Count(used.saturating_sub(dataset))),
         ("keys.count", Count(keys)),
         ("keys.bytes-per-key", Count(dataset / keys.max(1))),

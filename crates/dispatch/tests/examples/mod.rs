@@ -34,6 +34,52 @@ fn every_example_answers_what_it_says() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// Commands that are refused in a transaction, or end it.
+const NOT_WITHIN: &[&str] = &[
+    "DISCARD", "EXEC", "MIGRATE", "MONITOR", "MULTI", "PSYNC", "RESET", "SAVE", "SHUTDOWN", "SYNC",
+    "WATCH",
+];
+
+/// Also one that sleeps is refused: it waits.
+fn has_no_place_within(words: &[Vec<u8>]) -> bool {
+    let is_word = |at: usize, name: &str| {
+        words.get(at).is_some_and(|word| word.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    NOT_WITHIN.iter().any(|name| is_word(0, name)) || is_word(0, "DEBUG") && is_word(1, "SLEEP")
+}
+
+/// None of them is kept from its answer by what its transaction holds, or does not hold.
+#[test]
+fn every_example_answers_the_same_as_a_transaction() {
+    let commands = table::commands();
+    let (mut failures, mut count) = (Vec::new(), 0);
+    for command in commands.table.all() {
+        let mut server = TestServer::new();
+        for line in command.spec.examples {
+            let parsed = example::parse(line).expect("an example");
+            if has_no_place_within(&parsed.words) {
+                break;
+            }
+            server.line("MULTI");
+            let queued = server.run(&parsed.words);
+            let value = match queued {
+                Value::Simple(text) if text == b"QUEUED" => match server.line("EXEC") {
+                    Value::Array(mut replies) if replies.len() == 1 => replies.remove(0),
+                    other => other,
+                },
+                refused => refused,
+            };
+            server.line("DISCARD");
+            count += 1;
+            if !agrees(&value, &parsed.reply) {
+                failures.push(format!("{}: `{line}` answered {value:?}", command.spec.name));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(count > 1000, "{count}");
+}
+
 #[test]
 fn a_wrong_example_is_noticed() {
     let bulk = Value::Bulk(b"v".to_vec());

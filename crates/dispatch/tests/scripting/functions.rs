@@ -133,6 +133,27 @@ fn a_log_that_takes_nothing_refuses_libraries() {
     assert_eq!(server.run(&load), bulk("a"));
 }
 
+/// They take the lock of a partition that the transaction may hold.
+#[test]
+fn a_transaction_changes_libraries_and_keys() {
+    let mut server = TestServer::new();
+    for (round, key) in ["k", "06S"].into_iter().enumerate() {
+        let value = round.to_string();
+        server.line("MULTI");
+        server.line("FUNCTION FLUSH");
+        server.run(&["FUNCTION", "LOAD", &library("a", "f", &value)]);
+        server.run(&["SET", key, &value]);
+        server.line("FUNCTION DELETE nosuch");
+        let Value::Array(replies) = server.line("EXEC") else { panic!("it runs") };
+        assert_eq!(replies[..3], [ok(), bulk("a"), ok()]);
+        assert_eq!(error(&replies[3]), "ERR Library not found");
+        assert_eq!(server.run(&["GET", key]), bulk(&value));
+        assert_eq!(server.line("FCALL f 0"), Value::Integer(round as i64));
+    }
+    let mut again = server.reopen();
+    assert_eq!(again.line("FCALL f 0"), Value::Integer(1));
+}
+
 #[test]
 fn what_info_says_of_functions() {
     let mut server = TestServer::new();
@@ -147,6 +168,9 @@ fn what_info_says_of_functions() {
     ] {
         assert!(info.lines().any(|found| found == line), "{line}");
     }
+    let Value::Array(stats) = server.line("MEMORY STATS") else { panic!("it is a map") };
+    let name = stats.iter().position(|word| *word == bulk("functions.caches"));
+    assert_eq!(stats[name.expect("there is one") + 1], Value::Integer(code.len() as i64));
 }
 
 /// A function that has changed nothing is killed by a thread that does not wait for it; meanwhile

@@ -49,6 +49,27 @@ fn the_slow_log_has_no_passwords() {
     assert!(log.contains(&format!("{:?}", b"AUTH".to_vec())));
 }
 
+/// It does not keep its thread, and is told of as if it had.
+#[test]
+fn a_sleep_counts_with_its_length() {
+    let mut server = TestServer::new();
+    server.line("CONFIG SET slowlog-log-slower-than 100000 latency-monitor-threshold 100");
+    assert!(server.run_once("DEBUG SLEEP 0.05").is_some());
+    assert_eq!(server.line("SLOWLOG LEN"), Value::Integer(0));
+    assert!(server.run_once("DEBUG SLEEP 0.2").is_some());
+    let log = server.line("SLOWLOG GET");
+    let entry = elements(&elements(&log)[0]);
+    assert_eq!(entry[2], Value::Integer(200_000));
+    assert_eq!(elements(&entry[3])[2], Value::Bulk(b"0.2".to_vec()));
+    let events = server.line("LATENCY LATEST");
+    let event = elements(&elements(&events)[0]);
+    assert_eq!(event[0], Value::Bulk(b"command".to_vec()));
+    assert_eq!(event[2], Value::Integer(200));
+    let stats = text(&server.line("INFO commandstats"));
+    let debug = stats.lines().find(|line| line.starts_with("cmdstat_debug:"));
+    assert!(debug.is_some_and(|line| line.contains("calls=2,usec=250000,")), "{debug:?}");
+}
+
 #[test]
 fn debug_is_for_those_whom_the_option_allows() {
     let mut server = TestServer::new();

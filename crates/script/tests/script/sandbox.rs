@@ -52,8 +52,12 @@ fn one_script_leaves_nothing_for_the_next() {
     let mut run = |text: &str| run_in(&mut state, &mut host, Protocol::Resp2, text);
     let before = "local t = {} for name, value in pairs({s = string, t = table, r = redis, m = math}) do \
                   for key in pairs(value) do t[#t + 1] = key end end return #t";
-    assert_eq!(run(before), Some(Value::Integer(0)));
+    let fields = run(before);
+    assert!(matches!(fields, Some(Value::Integer(50..))), "{fields:?}");
     for text in [
+        "local _, t = pairs(redis) rawset(t, 'x', 1)",
+        "local _, t = pairs(redis) t.x = 1",
+        "for name in pairs(redis) do rawset(redis, name, nil) end",
         "rawset(table, 'x', 1)",
         "table.insert(table, 'x')",
         "table.insert(_G, 'x')",
@@ -67,10 +71,38 @@ fn one_script_leaves_nothing_for_the_next() {
         "redis.setresp(3)",
     ] {
         run(text);
-        assert_eq!(run(before), Some(Value::Integer(0)), "{text}");
+        assert_eq!(run(before), fields, "{text}");
         let whole =
             "return ('x'):upper() .. #_G .. #KEYS .. #ARGV .. tostring(redis.call('ECHO', 'y'))";
         assert_eq!(run(whole), Some(bulk("X012y")), "{text}");
+    }
+}
+
+#[test]
+fn what_a_script_sees_can_be_listed() {
+    let list = |table: &str| {
+        run(&format!(
+            "local t = {{}} for name, value in pairs({table}) do if value == {table}[name] then \
+             t[#t + 1] = name end end table.sort(t) return table.concat(t, ' ')"
+        ))
+    };
+    assert_eq!(list("coroutine"), bulk("create resume running status wrap yield"));
+    let Value::Bulk(globals) = list("_G") else { panic!("it is text") };
+    let globals = String::from_utf8(globals).expect("text");
+    let has = |name: &&str| globals.split(' ').any(|found| found == *name);
+    assert!(["KEYS", "ARGV", "redis", "pairs", "_G"].iter().all(has), "{globals}");
+    let each =
+        "local t = {} table.foreach(coroutine, function(name) t[#t + 1] = name end) return #t";
+    assert_eq!(run(each), Value::Integer(6));
+    assert_eq!(
+        run("local n = 0 for _ in pairs({1, x = 2}) do n = n + 1 end return n"),
+        Value::Integer(2)
+    );
+    for (wrong, got) in [("nil", "nil"), ("5", "number"), ("'x'", "string")] {
+        let said = error(&format!("for _ in pairs({wrong}) do end"));
+        let expected =
+            format!("ERR user_script:1: bad argument #1 to 'pairs' (table expected, got {got})");
+        assert!(said.starts_with(&expected), "{said}");
     }
 }
 
