@@ -12,6 +12,7 @@ pub(crate) mod first_line;
 pub(crate) mod lines;
 mod pages;
 mod problem;
+pub(crate) mod stencil;
 pub(crate) mod tagged;
 pub(crate) mod value;
 
