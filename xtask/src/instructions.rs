@@ -1,13 +1,14 @@
 //! What GET, SET and changes of collections cost between the socket and the log, in instructions,
-//! against kept figures.
+//! and GET and PUT by HTTP beside GET and SET from a thread's poll on, against kept figures.
 //!
 //! Instructions do not depend on the load of the machine, so a change of a few per cent can be seen
-//! anywhere. The driver is `crates/dispatch/examples/measure.rs`, counted by callgrind; the figures
-//! are in `instructions.toml` beside this package's sources. They hold for the compiler that
+//! anywhere. The drivers are `crates/dispatch/examples/measure.rs` and
+//! `crates/http/examples/measure_turns.rs`, counted by callgrind; the figures are in
+//! `instructions.toml` beside this package's sources. They hold for the compiler that
 //! `rust-toolchain.toml` names. A figure that is lower than the kept one fails as well: what has
 //! been gained is kept by `--update`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// How far a count may be from the kept figure, in per cent.
@@ -15,22 +16,51 @@ const TOLERANCE_PERCENT: f64 = 2.0;
 
 const FIGURES: &str = "xtask/instructions.toml";
 
-/// What is kept, and what the driver is told.
-const CASES: &[(&str, &[&str])] = &[
-    ("get", &["get"]),
-    ("set", &["set"]),
-    ("get-always", &["get", "always"]),
-    ("set-always", &["set", "always"]),
-    ("set-new", &["set-new"]),
-    ("lpush", &["lpush"]),
-    ("sadd", &["sadd"]),
-    ("hset", &["hset"]),
-    ("zadd", &["zadd"]),
-    ("evalsha", &["evalsha"]),
-    ("fcall", &["fcall"]),
-    ("q-put", &["q.put"]),
-    ("q-get", &["q.get"]),
-    ("q-ack", &["q.ack"]),
+/// A program that makes requests, and what of it is counted.
+struct Driver {
+    package: &'static str,
+    /// Its name, among the package's examples.
+    example: &'static str,
+    /// The function in which instructions are counted.
+    counted: &'static str,
+    /// What is kept, and what the driver is told.
+    cases: &'static [(&'static str, &'static [&'static str])],
+}
+
+const DRIVERS: [Driver; 2] = [
+    Driver {
+        package: "basalt-dispatch",
+        example: "measure",
+        counted: "*counted*",
+        cases: &[
+            ("get", &["get"]),
+            ("set", &["set"]),
+            ("get-always", &["get", "always"]),
+            ("set-always", &["set", "always"]),
+            ("set-new", &["set-new"]),
+            ("lpush", &["lpush"]),
+            ("sadd", &["sadd"]),
+            ("hset", &["hset"]),
+            ("zadd", &["zadd"]),
+            ("evalsha", &["evalsha"]),
+            ("fcall", &["fcall"]),
+            ("q-put", &["q.put"]),
+            ("q-get", &["q.get"]),
+            ("q-ack", &["q.ack"]),
+        ],
+    },
+    Driver {
+        package: "basalt-http",
+        example: "measure_turns",
+        counted: "*run_turn*",
+        cases: &[
+            ("turn-get", &["resp-get"]),
+            ("turn-set", &["resp-set"]),
+            ("http-get", &["get"]),
+            ("http-put", &["put"]),
+            ("http-get-changing", &["get", "changing"]),
+        ],
+    },
 ];
 
 /// Counts all cases and compares, or keeps what has been counted; returns true if all are as they
@@ -56,38 +86,51 @@ pub fn run(root: &Path, args: &[String]) -> bool {
 type Counts = Vec<(&'static str, f64)>;
 
 fn count_all(root: &Path) -> Result<Counts, String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let built = Command::new(cargo)
-        .args(["build", "--release", "-p", "basalt-dispatch", "--example", "measure"])
-        .current_dir(root)
-        .status()
-        .map_err(|error| format!("cannot start cargo: {error}"))?;
-    if !built.success() {
-        return Err("the driver does not build".to_owned());
+    let mut counts = Counts::new();
+    for driver in &DRIVERS {
+        let program = driver.build(root)?;
+        for (name, words) in driver.cases {
+            let count = driver.count(&program, words);
+            let count = count.map_err(|error| format!("{name}: {error}"))?;
+            println!("{name}: {count:.1} instructions a request");
+            counts.push((*name, count));
+        }
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let driver = root.join(target).join("release/examples/measure");
-    let counted = CASES.iter().map(|(name, words)| {
-        let count = count(&driver, words).map_err(|error| format!("{name}: {error}"))?;
-        println!("{name}: {count:.1} instructions a request");
-        Ok((*name, count))
-    });
-    counted.collect()
+    Ok(counts)
 }
 
-fn count(driver: &Path, words: &[&str]) -> Result<f64, String> {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--toggle-collect=*counted*", "--callgrind-out-file=/dev/null"])
-        .arg(driver)
-        .args(words)
-        .output()
-        .map_err(|error| format!("cannot start valgrind: {error}"))?;
-    let (stdout, stderr) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if !output.status.success() {
-        return Err(format!("{}: {stderr}", output.status));
+impl Driver {
+    /// Builds it; returns where it is.
+    fn build(&self, root: &Path) -> Result<PathBuf, String> {
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+        let built = Command::new(cargo)
+            .args(["build", "--release", "-p", self.package, "--example", self.example])
+            .current_dir(root)
+            .status()
+            .map_err(|error| format!("cannot start cargo: {error}"))?;
+        if !built.success() {
+            return Err(format!("the driver in {} does not build", self.package));
+        }
+        let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+        Ok(root.join(target).join("release/examples").join(self.example))
     }
-    per_request(&stdout, &stderr).ok_or_else(|| format!("no figures in:\n{stdout}{stderr}"))
+
+    /// Instructions a request.
+    fn count(&self, program: &Path, words: &[&str]) -> Result<f64, String> {
+        let toggle = format!("--toggle-collect={}", self.counted);
+        let output = Command::new("valgrind")
+            .args(["--tool=callgrind", &toggle, "--callgrind-out-file=/dev/null"])
+            .arg(program)
+            .args(words)
+            .output()
+            .map_err(|error| format!("cannot start valgrind: {error}"))?;
+        let (stdout, stderr) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if !output.status.success() {
+            return Err(format!("{}: {stderr}", output.status));
+        }
+        per_request(&stdout, &stderr).ok_or_else(|| format!("no figures in:\n{stdout}{stderr}"))
+    }
 }
 
 /// Reads `100000 requests` and callgrind's `==1== Collected : 68900000`.

@@ -345,7 +345,7 @@ impl Batch {
             let Running { session, bytes, consumed, out, owed_bytes_max, form } = running;
             let owed = out.len();
             let is_in_form = form.is_some();
-            let begun = form.map(|form| Begun::new(form, session, out));
+            let begun = form.map(|form| Begun::new(form, session, (out, worker.now_ms)));
             let mut admission = Admission::of(server, worker, session);
             let start = worker.start_of_call(server);
             while halt.is_none() {
@@ -505,7 +505,7 @@ impl Batch {
             if ran > 0 && (owed > running.owed_bytes_max || budget.is_spent()) {
                 return Some(Stop::Halt(Halt::Later));
             }
-            let begun = Begun::new(form, running.session, running.out);
+            let begun = Begun::new(form, running.session, (running.out, worker.now_ms));
             let stop = self.run_requests(server, worker, running, std::slice::from_ref(request));
             let (halt, is_long) = match stop {
                 None => (None, false),

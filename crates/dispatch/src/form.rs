@@ -14,9 +14,10 @@ use std::time::Duration;
 /// The form in which a client gets its replies. It is told of each of its requests that run, in
 /// their order.
 pub trait ReplyForm: Debug + Send {
-    /// A request of the client begins to run: its reply will be written to `out`. Returns the terms
-    /// under which it runs, if its connection has none.
-    fn begin(&mut self, out: &mut Output) -> Option<Terms>;
+    /// A request of the client begins to run: its reply will be written to `out`. `now_ms` is the
+    /// time, in unix milliseconds. Returns the terms under which the request runs, if its connection
+    /// has none.
+    fn begin(&mut self, out: &mut Output, now_ms: u64) -> Option<Terms>;
 
     /// The request that has begun is of the user who has proven to be its sender: the session is to
     /// have that user's rights.
@@ -77,10 +78,10 @@ impl<'a> Begun<'a> {
     pub(super) fn new(
         form: &'a mut dyn ReplyForm,
         session: &mut Session,
-        out: &mut Output,
+        (out, now_ms): (&mut Output, u64),
     ) -> Begun<'a> {
         let before = (Reply::new(out, Protocol::default()).mark(), out.len());
-        let terms = form.begin(out);
+        let terms = form.begin(out, now_ms);
         form.log_in(session);
         if let Some(Terms { db, key_wait_max, .. }) = terms {
             (session.db, session.key_wait_max) = (db, Some(key_wait_max));

@@ -27,6 +27,7 @@ use crate::own::Own;
 use crate::patience::{Patience, Progress};
 use crate::plan::{Ending, Plan};
 use crate::problem::Problem;
+use crate::repeats::Repeats;
 use crate::respond::respond_self;
 use crate::response::Circumstances;
 use crate::series::{Batch, Gathered};
@@ -53,6 +54,7 @@ pub struct HttpFront {
     date: Date,
     tally: Tally,
     intake: Intake,
+    repeats: Repeats,
     patience: Patience,
     accepted: Accepted,
     logins: Arc<Logins>,
@@ -111,6 +113,7 @@ impl HttpFront {
             date: Date::new(server.env.clock.unix_ms()),
             tally: Tally::default(),
             intake: Intake::default(),
+            repeats: Repeats::default(),
             patience: Patience::default(),
             accepted: Accepted::default(),
             logins,
@@ -144,6 +147,7 @@ impl HttpFront {
         let version = self.server.config.version();
         if version != self.settings_version {
             (self.settings_version, self.settings) = (version, self.server.config.settings());
+            self.repeats.forget();
         }
     }
 

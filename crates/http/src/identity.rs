@@ -85,6 +85,15 @@ impl Accepted {
         if self.has_shown { self.rights.as_ref() } else { self.of_anybody.as_ref() }
     }
 
+    /// Whether the latest request that was identified would be again, by users who have not
+    /// changed since.
+    #[inline]
+    pub(crate) fn is_current(&self, authority: Authority<'_>) -> bool {
+        let ends = self.has_shown && self.end_ms != u64::MAX;
+        self.version == Some(authority.access.version())
+            && (!ends || authority.clock.unix_ms() < self.end_ms)
+    }
+
     /// Whether what was accepted last would be accepted again: the password may have changed, the
     /// token may have ended.
     pub(crate) fn still_holds(&mut self, authority: Authority<'_>) -> bool {

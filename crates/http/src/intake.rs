@@ -83,6 +83,13 @@ impl Intake {
         read.map_err(|refusal| Problem::from(refusal).closing())
     }
 
+    /// Whether nothing has been done yet with the request at hand, and no body that is not answered
+    /// was changed.
+    #[inline]
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.head.is_none() && self.changed.is_empty() && self.reader.is_at_start()
+    }
+
     /// How a response ends that refuses the request at hand, whose head may never have come.
     pub(crate) fn ending(&self, origin: Option<u16>) -> Ending {
         match &self.head {

@@ -35,6 +35,7 @@ mod patience;
 mod plan;
 mod problem;
 mod query;
+mod repeats;
 mod respond;
 mod response;
 mod routes;

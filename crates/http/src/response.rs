@@ -12,6 +12,7 @@ pub(crate) mod first_line;
 pub(crate) mod lines;
 mod pages;
 mod problem;
+pub(crate) mod stencil;
 pub(crate) mod tagged;
 pub(crate) mod value;
 
@@ -149,7 +150,12 @@ impl Response<'_> {
             date: self.circumstances.date,
             content_length,
         };
-        let mut bytes = Vec::with_capacity(HEAD_BYTES);
+        let mut buffer = [0; HEAD_BYTES];
+        if let Some(len) = head.write_to_start(&mut buffer) {
+            self.cut();
+            return self.reply().raw(&buffer[..len]);
+        }
+        let mut bytes = Vec::with_capacity(2 * HEAD_BYTES);
         head.write(&mut bytes);
         self.cut();
         self.reply().raw(&bytes);

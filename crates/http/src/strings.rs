@@ -13,7 +13,7 @@
 //! | POST `?op=append`, `?op=increment&by=` | APPEND, INCRBY, INCRBYFLOAT |
 
 use crate::conditions::{Condition, Conditions, condition, unmet};
-use crate::general::General;
+use crate::general::{General, Spelling};
 use crate::plan::Answer;
 use crate::problem::Problem;
 use crate::query::Query;
@@ -65,6 +65,32 @@ enum Expiry {
     Kept,
     /// The word before a number, and the number.
     At(&'static str, i64),
+}
+
+/// A call without options: its words are the name of the command, the key, and of SET the body and
+/// GET.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PlainCall {
+    name: &'static str,
+    puts: bool,
+}
+
+impl PlainCall {
+    /// Bytes that its words need before the key.
+    pub(crate) fn bytes_before_key(self) -> usize {
+        self.name.len() + if self.puts { "GET".len() } else { 0 }
+    }
+
+    /// Writes the words; the key stays where it is, and so does the body.
+    #[inline]
+    pub(crate) fn write(self, words: &mut Words<'_>, key: Range<usize>, body: Range<usize>) {
+        words.put(self.name.as_bytes());
+        words.refer(key);
+        if self.puts {
+            words.refer(body);
+            words.put(b"GET");
+        }
+    }
 }
 
 /// The names of the parameters that set an expiry, and the words of SET for them.
@@ -138,6 +164,37 @@ impl StringCall {
         }
     }
 
+    /// The call, and where its key is in the head, if it has no options and its key is in the path.
+    pub(crate) fn plain(&self) -> Option<(PlainCall, Range<usize>)> {
+        let KeyAt::Path(key) = &self.key else { return None };
+        let is_plain = match &self.action {
+            Action::Get(_) => self.conditions.is_none(),
+            Action::Put { demand, expiry } => {
+                *demand == Demand::Nothing && *expiry == Expiry::Never
+            }
+            Action::Delete { tag } => tag.is_none(),
+            _ => false,
+        };
+        if !is_plain || self.general.spelling != Spelling::Plain {
+            return None;
+        }
+        let puts = matches!(self.action, Action::Put { .. });
+        Some((PlainCall { name: self.command(), puts }, key.clone()))
+    }
+
+    fn command(&self) -> &'static str {
+        match &self.action {
+            Action::Get(_) => "CAS.GET",
+            Action::Put { demand: Demand::Nothing, .. } => "SET",
+            Action::Put { .. } => "CAS.SET",
+            Action::Delete { tag: None } => "GETDEL",
+            Action::Delete { tag: Some(_) } => "CAS.DEL",
+            Action::SetRange { .. } => "SETRANGE",
+            Action::Append => "APPEND",
+            Action::Increment { command, .. } => command,
+        }
+    }
+
     /// Writes the words; `start` is where the head begins, and `body` where the body is.
     ///
     /// # Errors
@@ -148,17 +205,7 @@ impl StringCall {
         start: usize,
         body: Range<usize>,
     ) -> Result<(), Problem> {
-        let name: &str = match &self.action {
-            Action::Get(_) => "CAS.GET",
-            Action::Put { demand: Demand::Nothing, .. } => "SET",
-            Action::Put { .. } => "CAS.SET",
-            Action::Delete { tag: None } => "GETDEL",
-            Action::Delete { tag: Some(_) } => "CAS.DEL",
-            Action::SetRange { .. } => "SETRANGE",
-            Action::Append => "APPEND",
-            Action::Increment { command, .. } => command,
-        };
-        words.put(name.as_bytes());
+        words.put(self.command().as_bytes());
         let (key, plus) = match &self.key {
             KeyAt::Path(key) => (key, Plus::Itself),
             KeyAt::Query(key) => (key, Plus::Space),

@@ -2,7 +2,7 @@
 //! `Date` of responses (RFC 9110, sections 5.6.7 and 6.6.1): written once a second.
 
 /// How many bytes a date has.
-pub(crate) const DATE_BYTES: usize = 29;
+pub const DATE_BYTES: usize = 29;
 
 const DAYS: [&[u8; 3]; 7] = [b"Thu", b"Fri", b"Sat", b"Sun", b"Mon", b"Tue", b"Wed"];
 #[rustfmt::skip]

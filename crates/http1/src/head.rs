@@ -62,6 +62,12 @@ impl HeadReader {
         HeadReader::default()
     }
 
+    /// Whether no byte of a head has been looked at.
+    #[inline]
+    pub fn is_at_start(&self) -> bool {
+        self.searched == 0
+    }
+
     /// Reads the head that `bytes` begins with. `None` if it is not wholly there.
     #[inline]
     pub fn read(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<Head>, Refusal> {

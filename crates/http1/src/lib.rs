@@ -38,7 +38,7 @@ pub use auth::Credentials;
 pub use authority::Authority;
 pub use chunked::{ChunkedBody, Decoded};
 pub use close::CloseCode;
-pub use date::Date;
+pub use date::{DATE_BYTES, Date};
 pub use etag::{Comparison, ETAG_BYTES_MAX, ETag, ETagList, ETags, Several, if_range_holds};
 pub use field::Field;
 pub use frame::{FrameKind, write_close, write_frame_head};

@@ -73,6 +73,16 @@ impl ResponseHead<'_> {
         room.at == room.bytes.len()
     }
 
+    /// Writes the head to the start of `buffer`, without white space that it does not need; returns
+    /// its length, or `None` if the buffer is too short.
+    #[inline]
+    pub fn write_to_start(&self, buffer: &mut [u8]) -> Option<usize> {
+        let mut start = Start(Room { bytes: buffer, at: 0 });
+        self.write_to(&mut start);
+        let Start(Room { bytes, at }) = start;
+        (at <= bytes.len()).then_some(at)
+    }
+
     /// Appends the head to `out`, without white space that it does not need.
     pub fn write(&self, out: &mut Vec<u8>) {
         self.write_to(out);
@@ -156,6 +166,19 @@ impl Sink for Vec<u8> {
         self.extend_from_slice(bytes);
     }
 
+    fn pad(&mut self, _rest: usize) {}
+}
+
+/// A place for a head of at most this length.
+struct Start<'a>(Room<'a>);
+
+impl Sink for Start<'_> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        self.0.put(bytes);
+    }
+
+    #[inline]
     fn pad(&mut self, _rest: usize) {}
 }
 

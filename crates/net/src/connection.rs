@@ -560,14 +560,14 @@ impl Connection {
     /// will not run.
     pub(crate) fn answer_first(
         &mut self,
-        limits: &RequestLimits,
+        (limits, now_ms): (&RequestLimits, u64),
         write: impl FnOnce(&mut Session, &mut Output),
     ) {
         self.rewind();
         let start = self.input.parsed();
         // Its front has to know which request the answer is for.
         let next = self.wire.front().next(&mut self.input, limits, &mut Vec::new());
-        self.answer(write);
+        self.answer(now_ms, write);
         if let Next::Request { bytes } = next {
             self.input.pass_to(start + bytes);
             self.input.consume_to(start + bytes);
@@ -576,9 +576,9 @@ impl Connection {
     }
 
     /// Writes the answer to the next request that is to be answered, as the client's front has it.
-    pub(crate) fn answer(&mut self, write: impl FnOnce(&mut Session, &mut Output)) {
+    pub(crate) fn answer(&mut self, now_ms: u64, write: impl FnOnce(&mut Session, &mut Output)) {
         let front = self.wire.front();
-        front.begin(&mut self.output);
+        front.begin(&mut self.output, now_ms);
         write(&mut self.session, &mut self.output);
         if front.end(Ended::Answered, &mut self.output) == Then::Closes {
             self.state = State::Closing;

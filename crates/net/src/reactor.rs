@@ -488,9 +488,9 @@ impl Reactor {
         };
         if runs_again {
             let limits = turn.limits(connection);
-            connection.answer_first(&limits, write);
+            connection.answer_first((&limits, turn.worker.now_ms), write);
         } else {
-            connection.answer(write);
+            connection.answer(turn.worker.now_ms, write);
         }
     }
 
@@ -571,7 +571,10 @@ impl Reactor {
         self.end_waiting(id);
         let Some(connection) = &mut self.connections[id.index] else { return };
         let limits = turn.limits(connection);
-        connection.answer_first(&limits, |session, output| session.take_served(served, output));
+        let now_ms = turn.worker.now_ms;
+        connection.answer_first((&limits, now_ms), |session, output| {
+            session.take_served(served, output);
+        });
         self.schedule(id.index);
     }
 

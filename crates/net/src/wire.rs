@@ -57,7 +57,7 @@ impl Default for Wire {
 
 /// Replies stay as commands write them.
 impl ReplyForm for Resp {
-    fn begin(&mut self, _: &mut Output) -> Option<Terms> {
+    fn begin(&mut self, _: &mut Output, _: u64) -> Option<Terms> {
         None
     }
 

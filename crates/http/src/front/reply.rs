@@ -5,15 +5,17 @@ use super::{HttpFront, circumstances};
 use crate::general::General;
 use crate::plan::Answer;
 use crate::respond::{respond, respond_hust};
+use crate::response::stencil;
 use crate::response::value::leave_room;
 use basalt_dispatch::{Ended, ReplyForm, Terms, Then};
+use basalt_http1::Status;
 use basalt_resp::{Output, Protocol, Reply};
 use basalt_service::session::Session;
 use std::time::Duration;
 
 impl ReplyForm for HttpFront {
     #[inline]
-    fn begin(&mut self, out: &mut Output) -> Option<Terms> {
+    fn begin(&mut self, out: &mut Output, now_ms: u64) -> Option<Terms> {
         if let Some(feed) = &self.feed {
             self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
             // It waits as long as its client is there.
@@ -22,6 +24,7 @@ impl ReplyForm for HttpFront {
         }
         self.current = self.current.take().or_else(|| self.plans.pop_front());
         self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
+        self.date.set(now_ms);
         leave_room(self.current.as_ref(), out);
         let plan = self.current.as_ref()?;
         // Of several commands none waits, as between MULTI and EXEC.
@@ -56,6 +59,13 @@ impl ReplyForm for HttpFront {
         }
         if !std::mem::take(&mut self.is_late) {
             self.note_run();
+        }
+        if self.current.as_ref().is_some_and(stencil::is_for)
+            && stencil::finish(mark, &self.date, out)
+        {
+            self.current = None;
+            self.tally.note(Status::Ok);
+            return Then::GoesOn;
         }
         let Some(plan) = self.current.take() else {
             Reply::new(out, Protocol::Resp3).cut(mark);

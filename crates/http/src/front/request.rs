@@ -8,9 +8,11 @@ use crate::guard::listed_origin;
 use crate::identity::Authority;
 use crate::intake::Arrival;
 use crate::own::Own;
-use crate::plan::Ending;
+use crate::plan::{Ending, Plan};
 use crate::problem::Problem;
+use crate::repeats::Repeated;
 use crate::task::{self, Task};
+use crate::words::Words;
 use crate::write::{Writing, Written};
 use basalt_http1::{Body, Connection, Head};
 use basalt_net::{Input, Next};
@@ -32,6 +34,10 @@ impl HttpFront {
         if self.talks.is_long() {
             return Ok(self.go_on_talking(input, words));
         }
+        if let Some(next) = self.repeat(input, words) {
+            return Ok(next);
+        }
+        self.repeats.forget();
         let Some(head) = self.intake.take_head(input, &self.settings.http)? else {
             let there = input.bytes().len() - input.parsed();
             return Ok(Next::Incomplete { wanted: there + 1 });
@@ -81,6 +87,31 @@ impl HttpFront {
         Ok(self.write(input, (head, body), task, words))
     }
 
+    /// Takes the request at hand if it repeats the one before.
+    #[inline]
+    fn repeat(&mut self, input: &mut Input, words: &mut Vec<Arg>) -> Option<Next> {
+        let start = input.parsed();
+        let Repeated { call, key, head_bytes, body_bytes, plan } =
+            self.repeats.find(&input.bytes()[start..])?;
+        let authority = Authority {
+            settings: &self.settings,
+            access: &self.server.access,
+            logins: &self.logins,
+            clock: &*self.server.env.clock,
+        };
+        if !self.intake.is_untouched() || !self.accepted.is_current(authority) {
+            return None;
+        }
+        self.origin = plan.ending.origin;
+        self.plans.push_back(Plan::new(plan.answer, plan.general, plan.ending));
+        input.keep(start..start + key.start);
+        let (head_end, key) = (start + head_bytes, start + key.start..start + key.end);
+        let mut words = Words::over(input.bytes_mut(), start..key.start, words);
+        call.write(&mut words, key, head_end..head_end + body_bytes);
+        self.intake.pass();
+        Some(Next::Request { bytes: head_bytes + body_bytes })
+    }
+
     /// Whether the request at hand is of the user that those before it run for. If it is
     /// the first that is not answered, its user is that one from now on.
     fn is_of_user_at_hand(&mut self) -> bool {
@@ -107,6 +138,13 @@ impl HttpFront {
         let before = words.len();
         let bytes = head.bytes + body;
         let is_first = self.intake.is_first();
+        if let Task::String(call) = &task
+            && let Some(plain) = call.plain()
+        {
+            let head_bytes = &input.bytes()[input.parsed()..][..head.bytes];
+            let plan = Plan::new(call.answer(), call.general, Ending::of(&head, self.origin));
+            self.repeats.note((&head, head_bytes), plain, plan, &self.settings.http);
+        }
         let mut writing = Writing {
             input,
             head: &head,

@@ -7,9 +7,9 @@
 
 use super::Response;
 use super::fields::Fields;
-use super::first_line::Line;
+use super::first_line::{Line, number};
 use super::lines::{OF_JSON, OF_NOTHING};
-use super::tagged::{line, number};
+use super::tagged::line;
 use crate::conditions::{Conditions, Verdict, unmet};
 use crate::json;
 use basalt_http1::{ETag, Status, Value};

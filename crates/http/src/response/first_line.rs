@@ -23,10 +23,24 @@ impl Line {
             b':' => Line::Integer(reply[1..end].to_vec()),
             b',' => Line::Double,
             b'$' => {
-                let len = str::from_utf8(&reply[1..end]).ok().and_then(|text| text.parse().ok());
-                len.map_or(Line::Other, |len| Line::Bulk(end + 2, len))
+                let len = number(&reply[1..end]);
+                len.map_or(Line::Other, |len| Line::Bulk(end + 2, len as usize))
             }
             _ => Line::Other,
         }
     }
+}
+
+/// The number that these digits are. Not by way of text: that would be checked first.
+#[inline]
+pub(crate) fn number(digits: &[u8]) -> Option<u64> {
+    let mut number = 0u64;
+    for &byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    (!digits.is_empty()).then_some(number)
 }

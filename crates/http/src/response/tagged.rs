@@ -8,7 +8,7 @@
 
 use super::Response;
 use super::fields::Fields;
-use super::first_line::Line;
+use super::first_line::{Line, number};
 use super::lines::{OF_NOTHING, lines_of};
 use super::value::{Standing, part_of};
 use crate::conditions::{Conditions, DIGESTED_BYTES_MAX, Verdict, unmet};
@@ -105,11 +105,6 @@ impl Outcome {
 pub(crate) fn line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = bytes.iter().position(|&byte| byte == b'\r')?;
     Some((&bytes[..end], bytes.get(end + 2..)?))
-}
-
-#[inline]
-pub(crate) fn number(digits: &[u8]) -> Option<u64> {
-    str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// How a value with its tag is wanted.

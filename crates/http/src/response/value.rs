@@ -12,20 +12,23 @@
 use super::Response;
 use super::fields::Fields;
 use super::first_line::Line;
+use super::stencil::{self, ROOM};
 use crate::plan::{Answer, Plan};
 use crate::problem::Problem;
 use basalt_http1::{ByteRange, ContentRange, ResponseHead, Status, Value};
 use basalt_resp::{Output, Protocol, Reply};
 use std::ops::Range;
 
-/// Room for the head of a plain value, and for one with more fields.
-const ROOM: usize = 336;
+/// Room for the head of a value with more fields than a plain one.
 const ROOM_MAX: usize = 528;
 const SPACES: [u8; ROOM_MAX] = [b' '; ROOM_MAX];
 
 /// Leaves room for the head, where the reply will be a value.
 #[inline]
 pub(crate) fn leave_room(plan: Option<&Plan>, out: &mut Output) {
+    if plan.is_some_and(stencil::is_for) {
+        return stencil::begin(out);
+    }
     if let Some(room) = plan.map(room_of).filter(|&room| room > 0) {
         Reply::new(out, Protocol::Resp3).raw(&SPACES[..room]);
     }

@@ -1,7 +1,8 @@
 //! Requests by HTTP that nobody would think of, to a whole server in this process, and what must
 //! hold for whatever is sent: each request has one response, in its order, or the connection closes
 //! and says so; heads are well formed and lengths are right; and the same bytes cut into other
-//! pieces have the same responses.
+//! pieces have the same responses. Some requests repeat the one before under another key, which
+//! takes a shorter way if they come whole.
 //!
 //! How many requests there are is asked of the reader of `basalt_http1`, which has a fuzz target of
 //! its own.
@@ -123,9 +124,17 @@ fn one_of<'l>(list: &[&'l str], draw: &mut Draw<'_>) -> &'l str {
 
 /// What a client sends: some requests, and now and then a byte that is wrong.
 pub fn requests(draw: &mut Draw<'_>) -> Vec<u8> {
-    let mut bytes = Vec::new();
+    let (mut bytes, mut latest) = (Vec::new(), 0);
     for _ in 0..1 + draw(REQUESTS_MAX) {
-        put_request(&mut bytes, draw);
+        let repeats = draw(3) == 0;
+        let start = bytes.len();
+        if repeats {
+            let repeated = under_another_key(&bytes[latest..]);
+            bytes.extend_from_slice(&repeated);
+        } else {
+            put_request(&mut bytes, draw);
+        }
+        latest = start;
     }
     if draw(6) == 0 && !bytes.is_empty() {
         let at = draw(bytes.len() as u64) as usize;
@@ -136,6 +145,17 @@ pub fn requests(draw: &mut Draw<'_>) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// A request once more, under another key if it is for a string.
+fn under_another_key(request: &[u8]) -> Vec<u8> {
+    const PATH: &[u8] = b"/v1/strings/k";
+    let mut other = request.to_vec();
+    if let Some(at) = request.windows(PATH.len()).position(|part| part == PATH) {
+        let last = at + PATH.len() - 1;
+        other.splice(last..=last, *b"other");
+    }
+    other
 }
 
 fn put_request(bytes: &mut Vec<u8>, draw: &mut Draw<'_>) {

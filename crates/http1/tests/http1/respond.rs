@@ -117,6 +117,10 @@ proptest! {
         let mut tight = vec![b'x'; plain.len()];
         prop_assert!(head.write_over(&mut tight));
         prop_assert_eq!(tight, plain.as_bytes());
+        let mut long = vec![b'x'; plain.len() + more];
+        prop_assert_eq!(head.write_to_start(&mut long), Some(plain.len()));
+        prop_assert_eq!(&long[..plain.len()], plain.as_bytes());
+        prop_assert_eq!(head.write_to_start(&mut long[..plain.len() - 1]), None);
         for len in 0..plain.len() {
             prop_assert!(!head.write_over(&mut vec![b'x'; len]), "{} bytes are too few", len);
         }

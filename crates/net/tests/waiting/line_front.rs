@@ -124,7 +124,7 @@ impl Front for LineFront {
 }
 
 impl ReplyForm for LineFront {
-    fn begin(&mut self, out: &mut Output) -> Option<Terms> {
+    fn begin(&mut self, out: &mut Output, _: u64) -> Option<Terms> {
         self.current = self.current.take().or_else(|| self.plans.pop_front());
         self.mark = Some(Reply::new(out, Protocol::Resp3).mark());
         let is_durable = self.current.as_ref().is_some_and(|plan| plan.tag.starts_with('D'));

@@ -197,6 +197,43 @@ fn pages_with_a_listed_origin_may_use_the_server() {
     assert_eq!((plain.status, plain.field("access-control-allow-origin")), (200, None));
 }
 
+/// A request that differs from the one before in its key alone takes a shorter way, which must not
+/// pass over what has been decided meanwhile.
+#[test]
+fn what_is_repeated_is_judged_by_what_holds_now() {
+    let (server, address) = start(&[("http-hosts", "db.example")]);
+    let (mut http, mut redis) = (client(address), server.connect());
+    let mut status = |key: &str, fields: &str| {
+        http.send(format!("GET /v1/strings/{key} HTTP/1.1\r\n{fields}\r\n")).unwrap();
+        http.response().unwrap().status
+    };
+    let named = "Host: db.example\r\n";
+    assert_eq!((status("a", named), status("b", named)), (404, 404));
+    redis.run("CONFIG SET http-hosts other.example").unwrap();
+    assert_eq!(status("c", named), 421);
+    redis.run("CONFIG SET http-hosts db.example").unwrap();
+    assert_eq!((status("a", named), status("b", named)), (404, 404));
+
+    // alice:one
+    let alice = "Host: localhost\r\nAuthorization: Basic YWxpY2U6b25l\r\n";
+    redis.run("ACL SETUSER alice on >one ~* +@all").unwrap();
+    assert_eq!((status("a", alice), status("b", alice)), (404, 404));
+    redis.run("ACL SETUSER alice resetkeys ~b").unwrap();
+    assert_eq!((status("a", alice), status("b", alice)), (403, 404));
+    redis.run("ACL SETUSER alice resetpass >two").unwrap();
+    assert_eq!(status("b", alice), 401);
+    redis.run("ACL SETUSER default on >secret").unwrap();
+    assert_eq!(status("a", "Host: localhost\r\n"), 401);
+
+    let (_server, address) = start(&[("http-path-max", "256")]);
+    let mut http = client(address);
+    let ends = |len| "k".repeat(256 - "/v1/strings/".len() + len);
+    for (key, expected) in [("k".to_owned(), 404), (ends(0), 404), (ends(1), 414)] {
+        let got = http.ask(&format!("GET /v1/strings/{key}"), "", b"");
+        assert_eq!(got.status, expected, "{}", key.len());
+    }
+}
+
 /// RFC 9110, section 15.5.6: with this status the methods are always said.
 #[test]
 fn a_method_that_is_refused_is_told_the_others() {
