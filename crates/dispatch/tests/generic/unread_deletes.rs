@@ -123,6 +123,20 @@ fn hashes_with_fields_that_may_expire_are_read() {
     }
 }
 
+/// The others of the command are not.
+#[test]
+fn only_what_rows_do_not_say_is_read() {
+    let mut server = TestServer::new();
+    let pairs: String = (0..20_000).map(|number| format!(" {number} value")).collect();
+    server.line(&format!("HSET hash{pairs}"));
+    server.line("SET string value");
+    server.server.engine.checkpoint().expect("the tier is in memory");
+    server.line("HDEL hash 7");
+    let mut server = server.reopen();
+    assert_eq!(server.line("DEL string hash none"), Value::Integer(2));
+    assert_eq!((server.line("DBSIZE"), keys_read(&server)), (Value::Integer(0), 1));
+}
+
 #[test]
 fn what_has_expired_goes_and_does_not_count() {
     let mut server = server_with_cold(&["SET due value PX 10", "SET other value"]);
@@ -214,15 +228,21 @@ fn what_has_changed_since_it_was_read_is_read_again() {
 
 /// Its changes are not in its row.
 #[test]
-fn a_collection_that_recovery_has_not_read_is_read_whole() {
+fn a_collection_that_recovery_has_not_read_goes_with_its_changes() {
     let mut server = TestServer::new();
     let members: String = (0..20_000).map(|number| format!(" {number}")).collect();
     server.line(&format!("SADD set{members}"));
+    server.line(&format!("SADD due{members}"));
     server.server.engine.checkpoint().expect("the tier is in memory");
     server.line("SADD set one more");
+    server.line("PEXPIRE due 10");
     let mut server = server.reopen();
-    assert_eq!(server.line("DEL set"), Value::Integer(1));
-    assert_eq!((server.line("DBSIZE"), keys_read(&server)), (Value::Integer(0), 1));
+    server.server.engine.set_active_expiry(false);
+    server.clock.advance_ms(10);
+    assert_eq!(server.line("DEL set due"), Value::Integer(1));
+    assert_eq!((server.line("DBSIZE"), keys_read(&server)), (Value::Integer(0), 0));
+    let mut server = server.reopen();
+    assert_eq!(server.line("DBSIZE"), Value::Integer(0));
     leave(&server);
     assert_eq!(rows(&server), (0, 0));
 }

@@ -2,10 +2,11 @@
 //! further rows they have. Commands that ask for no more, or remove the keys, bring nothing into
 //! memory, however large it is. They are read and looked at by `residency/head_reads.rs`.
 
-use crate::residency::queue::Miss;
+use crate::residency::queue::{Miss, Missing};
 use crate::residency::rows::{BadRow, kind};
 use basalt_change::row::{ObjectRow, RowKind, SpreadHead};
 use basalt_cold::Beginning;
+use basalt_keyspace::deferred::Change;
 use basalt_value::Kind;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -31,19 +32,30 @@ pub enum HeadContent {
     Collection(Kind),
 }
 
-/// What has to be read of keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What has to be read of which keys.
+#[derive(Debug)]
 pub enum Unknown {
     /// What their rows begin with.
-    Head,
-    /// All of them: something has changed that is not in their rows.
-    Value,
+    Heads(Missing),
+    /// All of them: what their rows begin with is not enough, or something has changed that is not
+    /// in their rows.
+    Values(Missing),
 }
+
+/// What a command does with keys of which it knows no more than what their rows begin with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    Ask,
+    Remove,
+}
+
+/// By the keys of their rows.
+pub(super) type Heads = HashMap<Vec<u8>, ReadHead>;
 
 /// Where heads are put that have been read for a command, and for those behind it in a pipeline.
 #[derive(Debug, Default)]
 pub struct ReadHeads {
-    pub(super) heads: Mutex<HashMap<Vec<u8>, ReadHead>>,
+    pub(super) heads: Mutex<Heads>,
     /// What is to be read for others than the command that waits.
     pub(super) expected: Mutex<Vec<Miss>>,
 }
@@ -84,13 +96,13 @@ pub(crate) enum FurtherRows {
     Unsaid,
 }
 
-/// Heads that are true while the partitions of their keys are held, by their keys.
+/// Heads that are true while the partitions of their keys are held.
 #[derive(Debug, Default)]
-pub struct KnownHeads(pub(super) HashMap<Box<[u8]>, Option<RowHead>>);
+pub struct KnownHeads(pub(super) Heads);
 
-impl KeyHead {
+impl RowHead {
     pub(crate) fn is_live(&self, now_ms: u64) -> bool {
-        self.expire_ms == 0 || self.expire_ms > now_ms
+        self.key.expire_ms == 0 || self.key.expire_ms > now_ms
     }
 }
 
@@ -132,18 +144,37 @@ impl FurtherRows {
     }
 }
 
+impl ReadHead {
+    /// What it says after changes that wait for the key to be read.
+    pub(super) fn after(mut self, changes: &[Change]) -> ReadHead {
+        for change in changes {
+            let Said::Head(row) = &mut self.said else { break };
+            match change {
+                Change::Expire(expire_ms) => row.key.expire_ms = *expire_ms,
+                // None takes the last element: that would remove the key.
+                Change::Version(_) | Change::Edit { .. } => {}
+            }
+        }
+        self
+    }
+
+    /// It says what a command has to know for this.
+    pub(super) fn is_enough_to(&self, purpose: Purpose) -> bool {
+        match self.said {
+            Said::NoKey => true,
+            Said::Head(row) => purpose == Purpose::Ask || row.further != FurtherRows::Unsaid,
+            Said::NotAll => false,
+        }
+    }
+}
+
 impl KnownHeads {
-    pub(crate) fn of(&self, key: &[u8]) -> Option<&KeyHead> {
-        self.row_of(key).map(|row| &row.key)
-    }
-
-    pub(crate) fn row_of(&self, key: &[u8]) -> Option<&RowHead> {
-        self.0.get(key)?.as_ref()
-    }
-
-    /// All is known of these keys that it takes to remove them.
-    pub(super) fn are_enough_to_remove(&self) -> bool {
-        self.0.values().flatten().all(|row| row.further != FurtherRows::Unsaid)
+    /// What the row with this key says, if there is one.
+    pub(crate) fn of(&self, row_key: &[u8]) -> Option<&RowHead> {
+        match &self.0.get(row_key)?.said {
+            Said::Head(row) => Some(row),
+            Said::NoKey | Said::NotAll => None,
+        }
     }
 }
 
@@ -165,18 +196,18 @@ mod tests {
 
     #[test]
     fn an_id_that_stands_behind_what_was_read_is_not_known() {
-        let heads = |bytes| match said(bytes) {
-            Ok(Said::Head(row)) => KnownHeads([(Box::from(&b"set"[..]), Some(row))].into()),
+        let head = |bytes| match said(bytes) {
+            Ok(Said::Head(row)) => (row, ReadHead { cold_version: 0, said: Said::Head(row) }),
             said => panic!("{said:?}"),
         };
         // The type, the expiry, the version, and a number of six bytes.
         for bytes in [17, 20, 22] {
-            let heads = heads(bytes);
-            assert_eq!(heads.of(b"set").map(|head| head.expire_ms), Some(5), "{bytes}");
-            assert!(!heads.are_enough_to_remove(), "{bytes}");
+            let (row, read) = head(bytes);
+            assert_eq!((row.key.expire_ms, row.further), (5, FurtherRows::Unsaid), "{bytes}");
+            assert!(read.is_enough_to(Purpose::Ask) && !read.is_enough_to(Purpose::Remove));
         }
-        let further = heads(24).row_of(b"set").map(|row| row.further);
-        assert_eq!(further, Some(FurtherRows::Of(1 << 40)));
-        assert!(heads(24).are_enough_to_remove());
+        let (row, read) = head(24);
+        assert_eq!(row.further, FurtherRows::Of(1 << 40));
+        assert!(read.is_enough_to(Purpose::Remove));
     }
 }

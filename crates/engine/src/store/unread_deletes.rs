@@ -1,7 +1,7 @@
 //! Keys that are removed by what their rows begin with: a command that does nothing else with them
 //! waits for no value.
 
-use crate::residency::heads::{FurtherRows, KnownHeads, RowHead};
+use crate::residency::heads::{FurtherRows, KnownHeads};
 use crate::store::events::EventClass;
 use crate::store::key::Key;
 use crate::store::txn::Txn;
@@ -21,12 +21,10 @@ impl Txn<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn delete_on_disk(&mut self, key: &Key<'_>) -> bool {
+        let row_key = key.row_key(self.database(key).generation());
         let heads = self.changes.heads.as_ref();
-        let Some(&RowHead { key: head, further }) = heads.and_then(|heads| heads.row_of(key.bytes))
-        else {
-            return false;
-        };
-        let spread_id = match further {
+        let Some(&head) = heads.and_then(|heads| heads.of(&row_key)) else { return false };
+        let spread_id = match head.further {
             FurtherRows::None => None,
             FurtherRows::Of(id) => Some(id),
             FurtherRows::Unsaid => unreachable!("then it would have been read"),
