@@ -32,7 +32,8 @@ impl Txn<'_> {
         let is_live = head.is_live(self.session.now_ms);
         let event = if is_live { Event::Deleted } else { Event::ExpiredRemoved };
         self.delete_unread(key, spread_id, event);
-        if !is_live {
+        // Of a hash of which all fields have expired nothing is said, as in memory.
+        if head.is_due(self.session.now_ms) {
             self.engine.count_expired(1);
             self.notify(EventClass::Expired, "expired", key);
         }
