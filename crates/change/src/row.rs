@@ -6,10 +6,12 @@
 //! key of an object            partition:u16be 0x01 generation:u64be hash:5 bytes, user_key
 //! key of an element           partition:u16be 0x02 generation:u64be id:u64be set:u8 name
 //!
-//! object    = head:u8 [expire_ms:u64le if EXPIRY] [version:u64le if VERSIONED] body
-//! head      = type (4 bits: 1 string, 2 list, 3 set, 4 sorted set, 5 hash, 6 stream, 7 queue; 9 a
-//!             string in pieces, 10 to 15 the same collections, spread) | EDITED 0x10 (strings)
-//!             | EXPIRY 0x20 | VERSIONED 0x40
+//! object    = head:u8 [expire_ms:u64le if EXPIRY] [version:u64le if VERSIONED]
+//!             [gone_ms:u64le if type 8] body
+//! head      = type (4 bits: 1 string, 2 list, 3 set, 4 sorted set, 5 hash, 6 stream, 7 queue; 8 a
+//!             hash of which all fields expire; 9 a string in pieces, 10 to 15 collections of 2 to
+//!             7, spread) | EDITED 0x10 (strings; of type 8: spread) | EXPIRY 0x20 | VERSIONED 0x40
+//!             | LASTING 0x80 (hashes)
 //! body      = the string, or the collection as `basalt-value` encodes it
 //!             | of a spread collection: id:varint elements:varint, what is in none of its elements
 //!             | of a string in pieces: id:varint pieces:varint bytes:varint
@@ -50,9 +52,16 @@ const STRING: u8 = 1;
 /// Added to a collection's type when it is spread, and to that of a string in pieces.
 const SPREAD: u8 = 8;
 const STRING_IN_PIECES: u8 = SPREAD | STRING;
+const HASH: u8 = 5;
+/// A hash of which all fields expire, spread or not.
+const PASSING_HASH: u8 = 8;
 const EDITED: u8 = 0x10;
+/// Of a [`PASSING_HASH`], which is never edited.
+const PASSING_IS_SPREAD: u8 = 0x10;
 const EXPIRY: u8 = 0x20;
 const VERSIONED: u8 = 0x40;
+/// Of a hash: it has a field that does not expire.
+const LASTING: u8 = 0x80;
 /// A program that knows no hashes in the keys of rows refuses this mark, and this one refuses those
 /// of earlier programs.
 const MARK_VERSION: u8 = 4;
@@ -86,8 +95,22 @@ pub struct ObjectRow<'a> {
     pub version: Version,
     /// What kind of object the value is.
     pub kind: RowKind,
+    /// When it is gone without having been removed. Only hashes have one.
+    pub end: HashEnd,
     /// The value.
     pub value: &'a [u8],
+}
+
+/// When the last of a hash's fields has expired. It is said by what its row begins with, so that
+/// nobody has to read the fields to know whether there still is a hash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HashEnd {
+    /// It is no hash; or its fields say it, and nothing else does.
+    Unsaid,
+    /// Never: it has a field that does not expire.
+    Never,
+    /// At this unix time in milliseconds.
+    At(u64),
 }
 
 /// What kind of object a row holds.
@@ -226,16 +249,20 @@ impl<'a> ObjectRow<'a> {
     /// Appends what stands before the value itself.
     #[inline]
     pub fn encode_head(&self, out: &mut Vec<u8>) {
-        let kind = match self.kind {
-            RowKind::String(StringForm::Whole) => STRING,
-            RowKind::String(StringForm::Edited) => STRING | EDITED,
-            RowKind::StringInPieces(StringForm::Whole) => STRING_IN_PIECES,
-            RowKind::StringInPieces(StringForm::Edited) => STRING_IN_PIECES | EDITED,
-            RowKind::Collection(kind) => {
+        let kind = match (self.kind, self.end) {
+            (RowKind::String(StringForm::Whole), _) => STRING,
+            (RowKind::String(StringForm::Edited), _) => STRING | EDITED,
+            (RowKind::StringInPieces(StringForm::Whole), _) => STRING_IN_PIECES,
+            (RowKind::StringInPieces(StringForm::Edited), _) => STRING_IN_PIECES | EDITED,
+            (RowKind::Collection(HASH), HashEnd::At(_)) => PASSING_HASH,
+            (RowKind::Spread(HASH), HashEnd::At(_)) => PASSING_HASH | PASSING_IS_SPREAD,
+            (RowKind::Collection(HASH), HashEnd::Never) => HASH | LASTING,
+            (RowKind::Spread(HASH), HashEnd::Never) => HASH | SPREAD | LASTING,
+            (RowKind::Collection(kind), _) => {
                 debug_assert!(kind > STRING && kind < SPREAD, "a kind has three bits");
                 kind
             }
-            RowKind::Spread(kind) => {
+            (RowKind::Spread(kind), _) => {
                 debug_assert!(kind > STRING && kind < SPREAD, "a kind has three bits");
                 kind | SPREAD
             }
@@ -249,6 +276,10 @@ impl<'a> ObjectRow<'a> {
         if !self.version.is_none() {
             out.extend_from_slice(&self.version.number().to_le_bytes());
         }
+        if let HashEnd::At(gone_ms) = self.end {
+            debug_assert_eq!(kind & TYPE_MASK, PASSING_HASH, "others have no such end");
+            out.extend_from_slice(&gone_ms.to_le_bytes());
+        }
     }
 
     /// Reads a row's value.
@@ -256,17 +287,26 @@ impl<'a> ObjectRow<'a> {
     pub fn decode(row: &'a [u8]) -> Result<ObjectRow<'a>, RowError> {
         let (&head, mut rest) = row.split_first().ok_or(RowError::Length)?;
         let edited = if head & EDITED != 0 { StringForm::Edited } else { StringForm::Whole };
-        let kind = match head & TYPE_MASK {
+        let number = head & TYPE_MASK;
+        let kind = match number {
             0 => return Err(RowError::UnknownType(0)),
             STRING => RowKind::String(edited),
+            PASSING_HASH if head & PASSING_IS_SPREAD != 0 => RowKind::Spread(HASH),
+            PASSING_HASH => RowKind::Collection(HASH),
             kind if kind < SPREAD => RowKind::Collection(kind),
             STRING_IN_PIECES => RowKind::StringInPieces(edited),
-            kind if kind > STRING_IN_PIECES => RowKind::Spread(kind & !SPREAD),
-            unknown => return Err(RowError::UnknownType(unknown)),
+            kind => RowKind::Spread(kind & !SPREAD),
         };
         let expire_ms = if head & EXPIRY != 0 { take_u64(&mut rest)? } else { 0 };
         let version = if head & VERSIONED != 0 { take_u64(&mut rest)? } else { 0 };
-        Ok(ObjectRow { expire_ms, version: Version::new(version), kind, value: rest })
+        let end = match kind {
+            _ if number == PASSING_HASH => HashEnd::At(take_u64(&mut rest)?),
+            RowKind::Collection(HASH) | RowKind::Spread(HASH) if head & LASTING != 0 => {
+                HashEnd::Never
+            }
+            _ => HashEnd::Unsaid,
+        };
+        Ok(ObjectRow { expire_ms, version: Version::new(version), kind, end, value: rest })
     }
 }
 
@@ -372,23 +412,40 @@ mod tests {
                 RowKind::StringInPieces(StringForm::Whole),
                 RowKind::StringInPieces(StringForm::Edited),
                 RowKind::Collection(2),
+                RowKind::Collection(5),
                 RowKind::Collection(6),
                 RowKind::Spread(2),
+                RowKind::Spread(5),
                 RowKind::Spread(6),
             ] {
+                let ends = [HashEnd::Unsaid, HashEnd::Never, HashEnd::At(1), HashEnd::At(u64::MAX)];
+                let ends = if is_hash(kind) { &ends[..] } else { &ends[..1] };
                 for version in [0, 1, u64::MAX].map(Version::new) {
-                    let row = ObjectRow { expire_ms, version, kind, value: b"hello" };
-                    let mut bytes = Vec::new();
-                    row.encode(&mut bytes);
-                    assert_eq!(ObjectRow::decode(&bytes), Ok(row));
+                    for &end in ends {
+                        let row = ObjectRow { expire_ms, version, kind, end, value: b"hello" };
+                        let mut bytes = Vec::new();
+                        row.encode(&mut bytes);
+                        assert_eq!(ObjectRow::decode(&bytes), Ok(row));
+                    }
                 }
             }
         }
         assert_eq!(ObjectRow::decode(b""), Err(RowError::Length));
         assert_eq!(ObjectRow::decode(&[STRING | EXPIRY, 1]), Err(RowError::Length));
         assert_eq!(ObjectRow::decode(&[STRING | VERSIONED, 1]), Err(RowError::Length));
-        for kind in [0, 8] {
-            assert_eq!(ObjectRow::decode(&[0x10 | kind]), Err(RowError::UnknownType(kind)));
+        assert_eq!(ObjectRow::decode(&[PASSING_HASH, 1]), Err(RowError::Length));
+        assert_eq!(ObjectRow::decode(&[0x10]), Err(RowError::UnknownType(0)));
+    }
+
+    fn is_hash(kind: RowKind) -> bool {
+        matches!(kind, RowKind::Collection(HASH) | RowKind::Spread(HASH))
+    }
+
+    /// Earlier programs ignore the bit, and have not written it.
+    #[test]
+    fn a_hash_of_an_earlier_program_says_nothing_of_its_end_and_no_other_type_has_one() {
+        for (head, end) in [(5, HashEnd::Unsaid), (0x85, HashEnd::Never), (0x8C, HashEnd::Unsaid)] {
+            assert_eq!(ObjectRow::decode(&[head]).map(|row| row.end), Ok(end), "{head:02x}");
         }
     }
 

@@ -5,7 +5,7 @@ use basalt_change::library::library_key;
 use basalt_change::log_mark::{LogMark, log_mark_key};
 use basalt_change::op::{self, Edit, Op, Origin, Put, PutValue, Replace, StringForm};
 use basalt_change::place::{PartitionId, Slot};
-use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHead};
+use basalt_change::row::{self, DatabaseMark, HashEnd, Mark, ObjectRow, RowKind, SpreadHead};
 use basalt_change::seed::{encode_seed, seed_key};
 use basalt_change::version::Version;
 
@@ -27,6 +27,10 @@ fn documented(page: &str, heading: &str) -> Vec<u8> {
 
 fn partition() -> PartitionId {
     Slot::of(b"foo").partition()
+}
+
+fn object(kind: RowKind, end: HashEnd, value: &[u8]) -> ObjectRow<'_> {
+    ObjectRow { expire_ms: 0, version: Version::NONE, kind, end, value }
 }
 
 fn put() -> Put<'static> {
@@ -105,14 +109,14 @@ fn cold_rows_are_as_documented() {
     let (mut piece, mut head, mut in_pieces) = (vec![], vec![], vec![]);
     elements.piece_key(3, &mut piece);
     SpreadHead::encode_of_string(4, 4, 7 << 19, &mut head);
-    let kind = RowKind::StringInPieces(StringForm::Whole);
-    let object = ObjectRow { expire_ms: 0, version: Version::NONE, kind, value: &head };
-    object.encode(&mut in_pieces);
-    let (mut body, mut spread) = (vec![], vec![]);
+    object(RowKind::StringInPieces(StringForm::Whole), HashEnd::Unsaid, &head)
+        .encode(&mut in_pieces);
+    let (mut body, mut spread, mut passing) = (vec![], vec![], vec![]);
     SpreadHead { id: 4, elements: 300, head: b"" }.encode(&mut body);
-    let object =
-        ObjectRow { expire_ms: 0, version: Version::NONE, kind: RowKind::Spread(4), value: &body };
-    object.encode(&mut spread);
+    object(RowKind::Spread(4), HashEnd::Unsaid, &body).encode(&mut spread);
+    object(RowKind::Spread(5), HashEnd::At(EXPIRE_MS), &body).encode(&mut passing);
+    let (mut lasting, fields) = (vec![], b"\x00\x01a\xd1");
+    object(RowKind::Collection(5), HashEnd::Never, fields).encode(&mut lasting);
     row::object_key(partition(), 0, (0x0123_4567_89AB_CDEF, b"foo"), &mut key);
     end.extend(row::generation_range(partition(), 0).1);
     let (mut seed_row_key, mut seed) = (vec![], vec![]);
@@ -120,8 +124,8 @@ fn cold_rows_are_as_documented() {
     encode_seed(0x0123_4567_89AB_CDEF, &mut seed);
     let row_of = |expire_ms, version, form| {
         let mut out = Vec::new();
-        ObjectRow { expire_ms, version, kind: RowKind::String(form), value: b"bar" }
-            .encode(&mut out);
+        let row = object(RowKind::String(form), HashEnd::Unsaid, b"bar");
+        ObjectRow { expire_ms, version, ..row }.encode(&mut out);
         out
     };
     let row = |expire_ms, form| row_of(expire_ms, Version::NONE, form);
@@ -148,6 +152,8 @@ fn cold_rows_are_as_documented() {
         ("A string in pieces", in_pieces),
         ("Key of a piece", piece),
         ("A spread sorted set", spread),
+        ("A hash that stays", lasting),
+        ("A spread hash of which all fields expire", passing),
         ("Key of a member", by_name),
         ("Key of a member by its score", by_order),
     ] {

@@ -32,10 +32,10 @@ pub(super) fn ask(
     (run, keys): (Run, &[Key<'_>]),
     reply: &mut Reply<'_>,
 ) -> Obstacle {
-    let known = known(&mut worker.left_heads, session, |read| view.heads_of(&missing, read));
-    let known = match known {
+    let (counters, left) = (&worker.counters, &mut worker.left_heads);
+    let known = match known(counters, left, session, |read| view.heads_of(missing, read)) {
         Ok(known) => known,
-        Err(unknown) => return wait(&worker.counters, session, missing, unknown),
+        Err(stop) => return Some(stop),
     };
     let mut view = view.with_heads(&known);
     if worker.gating == Gating::On {
@@ -61,9 +61,9 @@ pub(super) fn remove(
     if !request.traits().asks_heads {
         return wait_for(counters, missing);
     }
-    let known = match known(left, session, |read| txn.heads_of(&missing, read)) {
+    let known = match known(counters, left, session, |read| txn.heads_of(missing, read)) {
         Ok(known) => known,
-        Err(unknown) => return wait(counters, session, missing, unknown),
+        Err(stop) => return Some(stop),
     };
     if gating == Gating::On {
         txn.gate_reads(keys, &mut session.gate);
@@ -73,32 +73,31 @@ pub(super) fn remove(
     result.err().and_then(failed)
 }
 
-/// What is known by what has been read for the client.
+/// What is known by what has been read for the client; else it waits for what is not, and what has
+/// been read is kept for when it runs again.
 fn known(
+    counters: &ThreadCounters,
     left: &mut LeftHeads,
     session: &mut Session,
     know: impl FnOnce(Option<&ReadHeads>) -> Result<KnownHeads, Unknown>,
-) -> Result<KnownHeads, Unknown> {
+) -> Result<KnownHeads, Box<Stop>> {
     let client = session.client.id;
     let read = session.read_heads.take().or_else(|| left.take(client));
-    let known = know(read.as_deref());
-    left.keep(client, read);
-    known
-}
-
-fn wait(
-    counters: &ThreadCounters,
-    session: &mut Session,
-    missing: Missing,
-    unknown: Unknown,
-) -> Obstacle {
-    match unknown {
-        Unknown::Value => wait_for(counters, missing),
-        Unknown::Head => {
-            let read = Arc::default();
+    match know(read.as_deref()) {
+        Ok(known) => {
+            left.keep(client, read);
+            Ok(known)
+        }
+        Err(Unknown::Heads(missing)) => {
+            let read = read.unwrap_or_default();
             session.read_heads = Some(Arc::clone(&read));
             counters.cold_reads.add(1);
-            Some(Box::new(Stop::Wait(Wait::Heads(missing, read))))
+            Err(Box::new(Stop::Wait(Wait::Heads(missing, read))))
+        }
+        Err(Unknown::Values(missing)) => {
+            left.keep(client, read);
+            counters.cold_reads.add(1);
+            Err(Box::new(Stop::Wait(Wait::Keys(missing))))
         }
     }
 }

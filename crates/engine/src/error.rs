@@ -15,7 +15,7 @@ pub enum EngineError {
     /// A command needs more in memory at once than there may be.
     #[error(
         "OOM command needs {keys} keys that are on disk, some {bytes} bytes, in memory at once, and no more than \
-         {bytes_max} may be: an eighth of what maxmemory leaves for keys"
+         {bytes_max} may be of what maxmemory leaves for keys"
     )]
     TooMuch {
         /// Keys.

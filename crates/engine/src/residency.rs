@@ -11,6 +11,7 @@ pub(crate) mod evict;
 mod expect;
 mod filters;
 mod head_reads;
+mod head_units;
 pub(crate) mod heads;
 pub(crate) mod holds;
 mod keep;

@@ -117,18 +117,18 @@ impl World<'_> {
     pub fn remove(&self, db: u8, keys: &[&[u8]]) -> Result<Removed, Violation> {
         let engine = self.engine();
         let keys: Vec<Key<'_>> = keys.iter().map(|key| engine.key(key)).collect();
-        let (mut changes, mut read) = (ChangeSet::default(), None);
+        let (mut changes, read) = (ChangeSet::default(), Arc::<ReadHeads>::default());
         for _ in 0..FETCHES_MAX {
             let cold = engine.totals(db).keys_cold_only;
             let locked = engine.lock(&keys);
             let mut txn = Txn::new(engine, locked, self.session(db), &mut changes);
             let known = match txn.missing(&keys) {
                 None => KnownHeads::default(),
-                Some(missing) => match txn.heads_of(&missing, read.as_deref()) {
+                Some(missing) => match txn.heads_of(missing, Some(&read)) {
                     Ok(known) => known,
                     Err(unknown) => {
                         drop(txn);
-                        read = self.read_unknown(&keys, missing, unknown)?;
+                        self.read_unknown(&keys, unknown, &read)?;
                         continue;
                     }
                 },
@@ -202,15 +202,15 @@ impl World<'_> {
     pub fn head(&self, db: u8, key: &[u8]) -> Result<Option<KeyHead>, Violation> {
         let engine = self.engine();
         let keys = [engine.key(key)];
-        let mut read: Option<Arc<ReadHeads>> = None;
+        let read = Arc::<ReadHeads>::default();
         for _ in 0..FETCHES_MAX {
             let mut view = View::new(engine, engine.lock(&keys), self.session(db));
             let Some(missing) = view.missing(&keys) else { return Ok(view.head(&keys[0])) };
-            match view.heads_of(&missing, read.as_deref()) {
+            match view.heads_of(missing, Some(&read)) {
                 Ok(known) => return Ok(view.with_heads(&known).head(&keys[0])),
                 Err(unknown) => {
                     drop(view);
-                    read = self.read_unknown(&keys, missing, unknown)?;
+                    self.read_unknown(&keys, unknown, &read)?;
                 }
             }
         }
@@ -221,15 +221,13 @@ impl World<'_> {
     fn read_unknown(
         &self,
         keys: &[Key<'_>],
-        missing: Missing,
         unknown: Unknown,
-    ) -> Result<Option<Arc<ReadHeads>>, Violation> {
-        let heads = Arc::<ReadHeads>::default();
+        read: &Arc<ReadHeads>,
+    ) -> Result<(), Violation> {
         match unknown {
-            Unknown::Value => wait_for(&self.fetch(keys, missing))?,
-            Unknown::Head => wait_for(&self.fetch_heads(missing, Arc::clone(&heads)))?,
+            Unknown::Values(missing) => wait_for(&self.fetch(keys, missing)),
+            Unknown::Heads(missing) => wait_for(&self.fetch_heads(missing, Arc::clone(read))),
         }
-        Ok(Some(heads))
     }
 
     fn fetch_heads(&self, missing: Missing, read: Arc<ReadHeads>) -> Fetching {

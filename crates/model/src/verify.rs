@@ -79,7 +79,7 @@ impl Driver<'_> {
     }
 
     /// A walk over memory and disk meets each live key, and no other but hashes on disk of which
-    /// all fields have expired: it reads no values.
+    /// all fields have expired: it reads no values, and not each row says that.
     pub(crate) fn walk(&mut self) -> Result<(), Violation> {
         let (db, keys) = (self.database(), 1 + self.random.below(30) as usize);
         let met = self.world.walk(db, keys)?;

@@ -286,12 +286,21 @@ impl Hash {
     /// Unix time in milliseconds when the last of its fields will have expired, all ones for never.
     pub fn gone_ms(&self) -> u64 {
         match self.0.read() {
+            FormRef::Packed(_) if self.next_expiry_ms() == u64::MAX => u64::MAX,
             FormRef::Packed(packed) => {
                 let times = packed::row(packed).fields.map(|field| field.expire_ms);
                 times.map(|ms| if ms == 0 { u64::MAX } else { ms }).max().unwrap_or(u64::MAX)
             }
             FormRef::Native(table) => table.gone_ms(),
         }
+    }
+
+    /// Whether a hash with a field that does not expire is known to have one after these edits.
+    ///
+    /// # Errors
+    /// They make no sense.
+    pub fn lasts_through(edits: &[u8]) -> Result<bool, DecodeError> {
+        edit::keep_lasting(edits)
     }
 
     /// It has fields, and all of them have expired.

@@ -42,6 +42,7 @@ pub(super) const TOUCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(touch),
+    traits: Traits { asks_heads: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

@@ -89,6 +89,31 @@ fn a_version_does_not_come_back() {
     assert_ne!(first, again, "as in the life before");
 }
 
+/// Smaller ones come into memory, where active expiry removes them.
+#[test]
+fn a_large_hash_of_which_all_fields_have_expired_goes_without_being_read() {
+    let names: String = (0..20_000).map(|number| format!(" {number}")).collect();
+    let pairs: String = (0..20_000).map(|number| format!(" {number} value")).collect();
+    let mut server = TestServer::new();
+    server.server.engine.set_active_expiry(false);
+    for key in ["first", "second", "mixed"] {
+        server.line(&format!("HSET {key}{pairs}"));
+        server.line(&format!("HPEXPIRE {key} 1000 FIELDS 20000{names}"));
+    }
+    server.line("HPEXPIRE second 2000 FIELDS 1 77");
+    server.line("HSET mixed 77 stays");
+    leave(&server);
+    for (left, fields) in [(3, 0), (2, 20_000), (1, 40_000)] {
+        server.server.engine.reap_due();
+        assert_eq!(server.line("DBSIZE"), Value::Integer(left));
+        let engine = &server.server.engine;
+        assert_eq!((engine.miss_stats().keys, engine.expired_fields()), (0, fields));
+        assert_eq!(engine.expired_keys(), 0);
+        server.clock.advance_ms(1_000);
+    }
+    assert_eq!(server.line("HLEN mixed"), Value::Integer(1));
+}
+
 /// Its row says that it has expired, and what has been changed since is not in it.
 #[test]
 fn a_collection_that_recovery_has_not_read_stays() {

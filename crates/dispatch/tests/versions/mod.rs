@@ -148,7 +148,7 @@ fn versions_survive_a_crash_and_a_checkpoint() {
     let mut replayed = server.reopen();
     for key in keys {
         // Reads it, and what waits for that.
-        replayed.run(&[b"TOUCH", key]);
+        replayed.run(&[&b"OBJECT"[..], b"ENCODING", key]);
     }
     assert_eq!(keys.map(|key| replayed.version(key)), later, "from rows and the rest of the log");
     let (_, next) = replayed.outcome("CAS.SET short c");

@@ -5,12 +5,13 @@ use super::spread::{Spreading, spread_form, string_form};
 use basalt_change::element::{self, ElementsOf};
 use basalt_change::library;
 use basalt_change::place::PartitionId;
-use basalt_change::row::{self, DatabaseMark, Mark, ObjectRow, RowKind, SpreadHead};
+use basalt_change::row::{self, DatabaseMark, HashEnd, Mark, ObjectRow, RowKind, SpreadHead};
 use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_keyspace::entry::{Entry, EntryValue, SharedValue, StringValue};
 use basalt_keyspace::hash::KeyHasher;
 use basalt_keyspace::partition::{Partition, ToCopy};
 use basalt_keyspace::table::bucket::DIRTY;
+use basalt_value::ValueRef;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -179,8 +180,9 @@ impl Rows {
         let values = &mut self.values;
         let start = values.len();
         let (expire_ms, version) = (entry.expire_ms(), entry.version());
+        let end = end_of(entry);
         let mut head =
-            |kind| ObjectRow { expire_ms, version, kind, value: b"" }.encode_head(values);
+            |kind| ObjectRow { expire_ms, version, kind, end, value: b"" }.encode_head(values);
         match entry.value() {
             None => RowValue::Delete,
             Some(EntryValue::String(StringValue::Inline(bytes))) => {
@@ -209,8 +211,8 @@ impl Rows {
             let (id, elements) = (spreading.of.id, value.len() as u64);
             SpreadHead { id, elements, head: &head }.encode(&mut body);
             let kind = RowKind::Spread(value.kind() as u8);
-            let (expire_ms, version) = (entry.expire_ms(), entry.version());
-            ObjectRow { expire_ms, version, kind, value: &body }.encode(&mut self.values);
+            let (expire_ms, version, end) = (entry.expire_ms(), entry.version(), end_of(entry));
+            ObjectRow { expire_ms, version, kind, end, value: &body }.encode(&mut self.values);
         }
         if spreading.is_new {
             self.begun.push(spreading.of);
@@ -233,8 +235,8 @@ impl Rows {
         let pieces = self.elements.push_string(of, bytes, piece_bytes);
         SpreadHead::encode_of_string(of.id, pieces, len, &mut body);
         let kind = RowKind::StringInPieces(entry.form());
-        let (expire_ms, version) = (entry.expire_ms(), entry.version());
-        ObjectRow { expire_ms, version, kind, value: &body }.encode(&mut self.values);
+        let (expire_ms, version, end) = (entry.expire_ms(), entry.version(), HashEnd::Unsaid);
+        ObjectRow { expire_ms, version, kind, end, value: &body }.encode(&mut self.values);
         self.begun.push(of);
         RowValue::Inline(start..self.values.len())
     }
@@ -287,6 +289,18 @@ impl Rows {
         }
         // Elements sort behind objects.
         self.elements.write(writer)
+    }
+}
+
+/// When a hash is gone without having been removed. It is left to its fields where the row begins
+/// with an expiry and a version: there is no room for a third number in what is read of a row
+/// without its value.
+fn end_of(entry: Entry<'_>) -> HashEnd {
+    let Some(ValueRef::Hash(hash)) = entry.collection() else { return HashEnd::Unsaid };
+    match hash.gone_ms() {
+        u64::MAX => HashEnd::Never,
+        _ if entry.expire_ms() != 0 && !entry.version().is_none() => HashEnd::Unsaid,
+        gone_ms => HashEnd::At(gone_ms),
     }
 }
 

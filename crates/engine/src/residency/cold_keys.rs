@@ -129,5 +129,5 @@ fn cold_key(row_key: &[u8], value: &[u8]) -> Result<ColdKey, EngineError> {
     let (_, key) = row::split_object_key(row_key).unwrap_or_default();
     let row = ObjectRow::decode(value).map_err(|error| EngineError::Row(error.into()))?;
     let spread_id = rows::spread_id(value).map_err(EngineError::Row)?;
-    Ok(ColdKey { key: key.into(), expire_ms: row.expire_ms, spread_id })
+    Ok(ColdKey { key: key.into(), expire_ms: row.expire_ms, spread_id, passing: None })
 }

@@ -9,6 +9,7 @@ use basalt_change::place::PartitionId;
 use basalt_keyspace::interest::Event;
 use basalt_keyspace::partition::Partition;
 use basalt_stdx::short_lock::LockWait;
+use std::sync::atomic::Ordering;
 
 /// A database's share of a partition, as of when its rows were read.
 #[derive(Clone, Copy)]
@@ -27,12 +28,23 @@ pub(super) struct ColdKey {
     pub(super) expire_ms: u64,
     /// Of a collection whose elements have rows of their own, or of a string in pieces.
     pub(super) spread_id: Option<u64>,
+    /// Of a hash of which all fields expire, if they need not be read to know that.
+    pub(super) passing: Option<PassingHash>,
+}
+
+/// A hash of which all fields expire.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PassingHash {
+    /// When the last of them has expired.
+    pub(super) gone_ms: u64,
+    /// How many there are.
+    pub(super) fields: u64,
 }
 
 /// Which keys go.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
-    /// Those that have expired.
+    /// Those that have expired, and hashes of which all fields have.
     Due,
     /// All of them: there is no memory for them.
     All,
@@ -43,6 +55,18 @@ pub(super) enum Which {
 pub(super) struct Removed {
     pub(super) evicted: u64,
     pub(super) expired: u64,
+    /// Hashes of which all fields had expired …
+    pub(super) gone: u64,
+    /// … and these fields.
+    pub(super) fields: u64,
+}
+
+/// What has become of a key.
+enum Fate {
+    Evicted,
+    Expired,
+    /// All of these fields had expired.
+    Gone(u64),
 }
 
 impl Place {
@@ -79,14 +103,19 @@ impl Engine {
             let mut removed = Removed::default();
             for cold in keys {
                 match cold.remove(txn, which) {
-                    Some(Event::ExpiredRemoved) => removed.expired += 1,
-                    Some(_) => removed.evicted += 1,
+                    Some(Fate::Expired) => removed.expired += 1,
+                    Some(Fate::Evicted) => removed.evicted += 1,
+                    Some(Fate::Gone(fields)) => {
+                        removed.gone += 1;
+                        removed.fields += fields;
+                    }
                     None => {}
                 }
             }
             removed
         });
         self.count_expired(removed.expired);
+        self.expired_fields.fetch_add(removed.fields, Ordering::Relaxed);
         self.budget.note_deleted(removed.evicted, self.env.clock.since(start));
         Some(removed)
     }
@@ -95,7 +124,7 @@ impl Engine {
 impl ColdKey {
     /// Removes the key, unless its row is not all that there is: it is in memory or was deleted, or
     /// changes wait for it to be read.
-    fn remove(&self, txn: &mut Txn<'_>, which: Which) -> Option<Event> {
+    fn remove(&self, txn: &mut Txn<'_>, which: Which) -> Option<Fate> {
         let key = txn.engine().key(&self.key);
         let database = txn.database(&key);
         if database.table().find(key.hash, key.bytes).is_some()
@@ -103,14 +132,22 @@ impl ColdKey {
         {
             return None;
         }
-        let is_due = self.expire_ms != 0 && self.expire_ms <= txn.now_ms();
-        let (event, class, name) = match (is_due, which) {
-            (true, _) => (Event::ExpiredRemoved, EventClass::Expired, "expired"),
-            (false, Which::All) => (Event::Deleted, EventClass::Evicted, "evicted"),
-            (false, Which::Due) => return None,
+        let now_ms = txn.now_ms();
+        let is_due = self.expire_ms != 0 && self.expire_ms <= now_ms;
+        let gone = self.passing.filter(|hash| hash.gone_ms <= now_ms);
+        let (fate, event) = match (gone, which) {
+            _ if is_due => (Fate::Expired, Event::ExpiredRemoved),
+            (Some(hash), _) => (Fate::Gone(hash.fields), Event::ExpiredRemoved),
+            (None, Which::All) => (Fate::Evicted, Event::Deleted),
+            (None, Which::Due) => return None,
         };
         txn.delete_unread(&key, self.spread_id, event);
-        txn.notify(class, name, &key);
-        Some(event)
+        match fate {
+            Fate::Expired => txn.notify(EventClass::Expired, "expired", &key),
+            Fate::Evicted => txn.notify(EventClass::Evicted, "evicted", &key),
+            // As in memory: of fields that expire nothing is said.
+            Fate::Gone(_) => {}
+        }
+        Some(fate)
     }
 }

@@ -2,11 +2,12 @@
 //! further rows they have. Commands that ask for no more, or remove the keys, bring nothing into
 //! memory, however large it is. They are read and looked at by `residency/head_reads.rs`.
 
-use crate::residency::queue::Miss;
+use crate::residency::queue::{Miss, Missing};
 use crate::residency::rows::{BadRow, kind};
-use basalt_change::row::{ObjectRow, RowKind, SpreadHead};
+use basalt_change::row::{HashEnd, ObjectRow, RowKind, SpreadHead};
 use basalt_cold::Beginning;
-use basalt_value::Kind;
+use basalt_keyspace::deferred::Change;
+use basalt_value::{Hash, Kind};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
@@ -31,19 +32,30 @@ pub enum HeadContent {
     Collection(Kind),
 }
 
-/// What has to be read of keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What has to be read of which keys.
+#[derive(Debug)]
 pub enum Unknown {
     /// What their rows begin with.
-    Head,
-    /// All of them: something has changed that is not in their rows.
-    Value,
+    Heads(Missing),
+    /// All of them: what their rows begin with is not enough, or something has changed that is not
+    /// in their rows.
+    Values(Missing),
 }
+
+/// What a command does with keys of which it knows no more than what their rows begin with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    Ask,
+    Remove,
+}
+
+/// By the keys of their rows.
+pub(super) type Heads = HashMap<Vec<u8>, ReadHead>;
 
 /// Where heads are put that have been read for a command, and for those behind it in a pipeline.
 #[derive(Debug, Default)]
 pub struct ReadHeads {
-    pub(super) heads: Mutex<HashMap<Vec<u8>, ReadHead>>,
+    pub(super) heads: Mutex<Heads>,
     /// What is to be read for others than the command that waits.
     pub(super) expected: Mutex<Vec<Miss>>,
 }
@@ -62,7 +74,7 @@ pub(super) enum Said {
     NoKey,
     /// All that is asked for.
     Head(RowHead),
-    /// Not all: the key is a hash that is gone when the last of its fields has expired.
+    /// Not all: the key is a hash of which the row does not say when it is gone.
     NotAll,
 }
 
@@ -70,6 +82,8 @@ pub(super) enum Said {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowHead {
     pub(crate) key: KeyHead,
+    /// When it is a hash of which all fields have expired; all ones for never.
+    pub(crate) gone_ms: u64,
     pub(crate) further: FurtherRows,
 }
 
@@ -84,20 +98,25 @@ pub(crate) enum FurtherRows {
     Unsaid,
 }
 
-/// Heads that are true while the partitions of their keys are held, by their keys.
+/// Heads that are true while the partitions of their keys are held.
 #[derive(Debug, Default)]
-pub struct KnownHeads(pub(super) HashMap<Box<[u8]>, Option<RowHead>>);
+pub struct KnownHeads(pub(super) Heads);
 
-impl KeyHead {
+impl RowHead {
+    /// The key's own time has come.
+    pub(crate) fn is_due(&self, now_ms: u64) -> bool {
+        self.key.expire_ms != 0 && self.key.expire_ms <= now_ms
+    }
+
     pub(crate) fn is_live(&self, now_ms: u64) -> bool {
-        self.expire_ms == 0 || self.expire_ms > now_ms
+        !self.is_due(now_ms) && self.gone_ms > now_ms
     }
 }
 
 impl Said {
     /// Reads what a row begins with.
     pub(super) fn by(row: &Beginning) -> Result<Said, BadRow> {
-        let ObjectRow { expire_ms, kind: of, value, .. } = ObjectRow::decode(&row.bytes)?;
+        let ObjectRow { expire_ms, kind: of, end, value, .. } = ObjectRow::decode(&row.bytes)?;
         let before = (row.bytes.len() - value.len()) as u64;
         let (content, further) = match of {
             RowKind::String(_) => {
@@ -108,16 +127,23 @@ impl Said {
                 let head = SpreadHead::decode(value)?;
                 (HeadContent::String(head.string_bytes()?), FurtherRows::Of(head.id))
             }
-            RowKind::Collection(number) => match kind(number)? {
-                Kind::Hash if value.first() != Some(&HASH_THAT_STAYS) => return Ok(Said::NotAll),
-                kind => (HeadContent::Collection(kind), FurtherRows::None),
-            },
-            RowKind::Spread(number) => match kind(number)? {
-                Kind::Hash => return Ok(Said::NotAll),
-                kind => (HeadContent::Collection(kind), FurtherRows::by(row, value)?),
-            },
+            RowKind::Collection(number) => {
+                (HeadContent::Collection(kind(number)?), FurtherRows::None)
+            }
+            RowKind::Spread(number) => {
+                (HeadContent::Collection(kind(number)?), FurtherRows::by(row, value)?)
+            }
         };
-        Ok(Said::Head(RowHead { key: KeyHead { expire_ms, content }, further }))
+        let gone_ms = match (content, end) {
+            (_, HashEnd::At(gone_ms)) => gone_ms,
+            (HeadContent::Collection(Kind::Hash), HashEnd::Unsaid)
+                if further != FurtherRows::None || value.first() != Some(&HASH_THAT_STAYS) =>
+            {
+                return Ok(Said::NotAll);
+            }
+            _ => u64::MAX,
+        };
+        Ok(Said::Head(RowHead { key: KeyHead { expire_ms, content }, gone_ms, further }))
     }
 }
 
@@ -132,18 +158,44 @@ impl FurtherRows {
     }
 }
 
+impl ReadHead {
+    /// What it says after changes that wait for the key to be read.
+    pub(super) fn after(mut self, changes: &[Change]) -> ReadHead {
+        for change in changes {
+            let Said::Head(row) = &mut self.said else { break };
+            match change {
+                Change::Expire(expire_ms) => row.key.expire_ms = *expire_ms,
+                Change::Version(_) => {}
+                // None takes the last element: that would remove the key.
+                Change::Edit { edits, .. } => {
+                    let is_hash = row.key.content == HeadContent::Collection(Kind::Hash);
+                    let lasts = || Hash::lasts_through(edits).unwrap_or(false);
+                    if is_hash && (row.gone_ms != u64::MAX || !lasts()) {
+                        self.said = Said::NotAll;
+                    }
+                }
+            }
+        }
+        self
+    }
+
+    /// It says what a command has to know for this.
+    pub(super) fn is_enough_to(&self, purpose: Purpose) -> bool {
+        match self.said {
+            Said::NoKey => true,
+            Said::Head(row) => purpose == Purpose::Ask || row.further != FurtherRows::Unsaid,
+            Said::NotAll => false,
+        }
+    }
+}
+
 impl KnownHeads {
-    pub(crate) fn of(&self, key: &[u8]) -> Option<&KeyHead> {
-        self.row_of(key).map(|row| &row.key)
-    }
-
-    pub(crate) fn row_of(&self, key: &[u8]) -> Option<&RowHead> {
-        self.0.get(key)?.as_ref()
-    }
-
-    /// All is known of these keys that it takes to remove them.
-    pub(super) fn are_enough_to_remove(&self) -> bool {
-        self.0.values().flatten().all(|row| row.further != FurtherRows::Unsaid)
+    /// What the row with this key says, if there is one.
+    pub(crate) fn of(&self, row_key: &[u8]) -> Option<&RowHead> {
+        match &self.0.get(row_key)?.said {
+            Said::Head(row) => Some(row),
+            Said::NoKey | Said::NotAll => None,
+        }
     }
 }
 
@@ -157,7 +209,8 @@ mod tests {
         let (mut value, mut row) = (Vec::new(), Vec::new());
         SpreadHead { id: 1 << 40, elements: 7, head: &[0; 20] }.encode(&mut value);
         let (kind, version) = (RowKind::Spread(Kind::Set as u8), Version::new(9));
-        ObjectRow { expire_ms: 5, version, kind, value: &value }.encode(&mut row);
+        let (expire_ms, end) = (5, HashEnd::Unsaid);
+        ObjectRow { expire_ms, version, kind, end, value: &value }.encode(&mut row);
         let value_bytes = row.len() as u64;
         row.truncate(bytes);
         Said::by(&Beginning { bytes: row, value_bytes })
@@ -165,18 +218,44 @@ mod tests {
 
     #[test]
     fn an_id_that_stands_behind_what_was_read_is_not_known() {
-        let heads = |bytes| match said(bytes) {
-            Ok(Said::Head(row)) => KnownHeads([(Box::from(&b"set"[..]), Some(row))].into()),
+        let head = |bytes| match said(bytes) {
+            Ok(Said::Head(row)) => (row, ReadHead { cold_version: 0, said: Said::Head(row) }),
             said => panic!("{said:?}"),
         };
         // The type, the expiry, the version, and a number of six bytes.
         for bytes in [17, 20, 22] {
-            let heads = heads(bytes);
-            assert_eq!(heads.of(b"set").map(|head| head.expire_ms), Some(5), "{bytes}");
-            assert!(!heads.are_enough_to_remove(), "{bytes}");
+            let (row, read) = head(bytes);
+            assert_eq!((row.key.expire_ms, row.further), (5, FurtherRows::Unsaid), "{bytes}");
+            assert!(read.is_enough_to(Purpose::Ask) && !read.is_enough_to(Purpose::Remove));
         }
-        let further = heads(24).row_of(b"set").map(|row| row.further);
-        assert_eq!(further, Some(FurtherRows::Of(1 << 40)));
-        assert!(heads(24).are_enough_to_remove());
+        let (row, read) = head(24);
+        assert_eq!(row.further, FurtherRows::Of(1 << 40));
+        assert!(read.is_enough_to(Purpose::Remove));
+    }
+
+    /// What is said of the end of a hash whose row has this kind and value.
+    fn gone_ms(kind: RowKind, end: HashEnd, value: &[u8]) -> Option<u64> {
+        let mut bytes = Vec::new();
+        ObjectRow { expire_ms: 0, version: Version::NONE, kind, end, value }.encode(&mut bytes);
+        let value_bytes = bytes.len() as u64;
+        match Said::by(&Beginning { bytes, value_bytes }).expect("it is a row") {
+            Said::Head(row) => Some(row.gone_ms),
+            Said::NotAll => None,
+            Said::NoKey => panic!("there is a row"),
+        }
+    }
+
+    #[test]
+    fn a_row_says_when_its_hash_is_gone_and_one_of_before_that_none_of_its_fields_expires() {
+        let (whole, spread) =
+            (RowKind::Collection(Kind::Hash as u8), RowKind::Spread(Kind::Hash as u8));
+        for (kind, value) in [(whole, &[1, 0xD1, 0xD2, 0xC1, 9][..]), (spread, &[0, 1][..])] {
+            assert_eq!(gone_ms(kind, HashEnd::Never, value), Some(u64::MAX), "{kind:?}");
+            assert_eq!(gone_ms(kind, HashEnd::At(9), value), Some(9), "{kind:?}");
+            assert_eq!(gone_ms(kind, HashEnd::Unsaid, value), None, "{kind:?}");
+        }
+        assert_eq!(gone_ms(whole, HashEnd::Unsaid, &[0, 0xD1, 0xD2]), Some(u64::MAX));
+        // The id of a spread one is no such byte.
+        assert_eq!(gone_ms(spread, HashEnd::Unsaid, &[0, 0]), None);
     }
 }

@@ -49,16 +49,16 @@ impl Engine {
             return Ok(());
         }
         let usage = self.usage();
-        self.weigh_bytes(keys, usage.bytes / usage.keys.max(1) * keys)
+        self.weigh_bytes(keys, usage.bytes / usage.keys.max(1) * keys, TARGET_PART)
     }
 
     /// # Errors
-    /// What these keys take at once, some `bytes`, is too much.
-    pub(super) fn weigh_bytes(&self, keys: u64, bytes: u64) -> Result<(), EngineError> {
+    /// What these keys take at once, some `bytes`, is more than one of `parts` of the target.
+    pub(super) fn weigh_bytes(&self, keys: u64, bytes: u64, parts: u64) -> Result<(), EngineError> {
         let Some(target) = self.memory_target().filter(|_| keys >= KEYS_WEIGHED) else {
             return Ok(());
         };
-        let bytes_max = target / TARGET_PART;
+        let bytes_max = target / parts;
         if bytes <= bytes_max {
             Ok(())
         } else {

@@ -7,7 +7,7 @@
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::residency::queue::{Done, Miss, MissQueue, MissStats, Missing, RowsDone, Unit};
+use crate::residency::queue::{Done, Miss, MissStats, Missing, RowsDone, Unit};
 use crate::residency::rows::{BadRow, LoadError, LoadedRow, Source};
 use crate::residency::rows_read::{RowsWanted, WalkedRows};
 use crate::store::held::Held;
@@ -177,9 +177,10 @@ impl Engine {
     fn answer(&self, unit: Unit) {
         match unit {
             Unit::Keys(misses) => self.answer_keys(&misses),
-            Unit::Heads(unit) => {
-                let result = self.timed(|| self.read_heads(&unit.misses, &unit.read));
-                MissQueue::finish_heads(unit, &result);
+            Unit::Heads(mut unit) => {
+                let misses = std::mem::take(&mut unit.misses);
+                let result = self.timed(|| self.read_heads(misses, &unit.read));
+                self.misses.finish_heads(unit, &result);
             }
             Unit::Partition(id, fetching) => {
                 let result = self.timed(|| self.load_partition(id));

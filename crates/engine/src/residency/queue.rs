@@ -11,7 +11,7 @@
 //! take long, stand behind keys, and are read by an eighth of the threads.
 
 use crate::error::EngineError;
-use crate::residency::heads::ReadHeads;
+use crate::residency::head_units::HeadUnit;
 use crate::residency::rows_read::{RowsWanted, WalkedRows};
 use basalt_change::place::PartitionId;
 use basalt_env::Instant;
@@ -29,7 +29,7 @@ pub type Done = Box<dyn FnOnce(Result<(), EngineError>) + Send>;
 pub type RowsDone = Box<dyn FnOnce(Result<WalkedRows, EngineError>) + Send>;
 
 /// Neighbours that are read together.
-const KEYS_A_UNIT: usize = 8;
+pub(super) const KEYS_A_UNIT: usize = 8;
 /// Units in the queue from which on no keys are read that nobody waits for.
 const MUCH_UNITS: usize = 4_096;
 /// Of this many threads one reads whole partitions.
@@ -60,7 +60,7 @@ pub(super) struct Fetch {
     done: Option<Done>,
 }
 
-type Fetching = Arc<Mutex<Fetch>>;
+pub(super) type Fetching = Arc<Mutex<Fetch>>;
 
 /// What one thread does at a time.
 pub(super) enum Unit {
@@ -74,24 +74,6 @@ pub(super) enum Unit {
     Unread(PartitionId),
     /// Reads rows for a walk.
     Rows(RowsWanted, RowsDone),
-}
-
-/// Rows of which one thread reads what they begin with.
-pub(super) struct HeadUnit {
-    pub(super) misses: Vec<Miss>,
-    /// Where that is put.
-    pub(super) read: Arc<ReadHeads>,
-    asked: Asked,
-    fetching: Fetching,
-}
-
-/// Why a head is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    /// The command that waits needs it.
-    Now,
-    /// Commands behind it will: one that does not find it asks again.
-    Soon,
 }
 
 /// What the pool has done, and what it still has to do.
@@ -123,7 +105,7 @@ pub(crate) struct MissQueue {
 #[derive(Default)]
 pub(super) struct Work {
     keys: VecDeque<Vec<Miss>>,
-    heads: VecDeque<HeadUnit>,
+    pub(super) heads: VecDeque<HeadUnit>,
     partitions: VecDeque<(PartitionId, Fetching)>,
     walks: VecDeque<(RowsWanted, RowsDone)>,
     /// Threads that read partitions.
@@ -140,7 +122,7 @@ pub(super) struct Work {
 }
 
 impl Fetch {
-    fn of(count: usize, done: Done) -> Fetching {
+    pub(super) fn of(count: usize, done: Done) -> Fetching {
         Arc::new(Mutex::new(Fetch { left: count, result: Ok(()), done: Some(done) }))
     }
 
@@ -244,33 +226,6 @@ impl MissQueue {
         self.work.lock().queued() >= MUCH_UNITS
     }
 
-    /// Has read what the rows of keys begin with, and those that `read` has been told to expect.
-    pub(super) fn add_heads(&self, misses: Vec<Miss>, read: &Arc<ReadHeads>, done: Done) {
-        let expected = std::mem::take(&mut *read.expected.lock());
-        let units: Vec<(Vec<Miss>, Asked)> = [(misses, Asked::Now), (expected, Asked::Soon)]
-            .into_iter()
-            .flat_map(|(misses, asked)| neighbours(misses).into_iter().map(move |one| (one, asked)))
-            .collect();
-        if units.is_empty() {
-            return done(Ok(()));
-        }
-        let fetching = Fetch::of(units.len(), done);
-        let count = units.len();
-        self.work.lock().heads.extend(units.into_iter().map(|(misses, asked)| {
-            let (read, fetching) = (Arc::clone(read), Arc::clone(&fetching));
-            HeadUnit { misses, read, asked, fetching }
-        }));
-        for _ in 0..count {
-            self.added.notify_one();
-        }
-    }
-
-    /// What a unit of [`MissQueue::add_heads`] wanted has been read, or could not be.
-    pub(super) fn finish_heads(unit: HeadUnit, result: &Result<(), EngineError>) {
-        let result = if unit.asked == Asked::Now { result } else { &Ok(()) };
-        MissQueue::finish(&[unit.fetching], result);
-    }
-
     /// Has whole partitions read.
     pub(super) fn add_partitions(&self, ids: Vec<PartitionId>, done: Done) {
         if ids.is_empty() {
@@ -335,7 +290,7 @@ impl MissQueue {
         MissQueue::finish(&[fetching], result);
     }
 
-    fn finish(waiting: &[Fetching], result: &Result<(), EngineError>) {
+    pub(super) fn finish(waiting: &[Fetching], result: &Result<(), EngineError>) {
         for fetching in waiting {
             if let Some((done, result)) = Fetch::arrive(fetching, result) {
                 done(result);
@@ -366,13 +321,6 @@ impl MissQueue {
         drop(work);
         MissStats { queued, keys, joined, settled, durations: self.durations.lock().distribution() }
     }
-}
-
-/// Units of rows that are near to each other.
-fn neighbours(mut misses: Vec<Miss>) -> Vec<Vec<Miss>> {
-    misses.sort_unstable_by(|a, b| a.row_key.cmp(&b.row_key));
-    misses.dedup_by(|a, b| a.row_key == b.row_key);
-    misses.chunks(KEYS_A_UNIT).map(<[Miss]>::to_vec).collect()
 }
 
 #[cfg(test)]

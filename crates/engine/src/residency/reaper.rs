@@ -1,7 +1,8 @@
 //! Keys that expire on disk: they are removed there when their time has come. What a row begins
 //! with says that, and for a record of the deletion and the event `expired` the key is enough:
-//! values are not read. Only where an element of a collection is due, and not all of it, the
-//! collection comes into memory, where active expiry removes the element as it does all others.
+//! values are not read. So goes a large hash of which all fields have expired. Where an element of
+//! a smaller collection is due, and not the key, the collection comes into memory, where active
+//! expiry removes the element as it does all others.
 //!
 //! Each database of a partition has a lower bound of when something expires that is on disk only,
 //! in memory and in its mark. A partition of which the bound has passed is looked through, row by
@@ -13,7 +14,7 @@ mod parts;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::residency::cold_removal::{Place, Which};
+use crate::residency::cold_removal::{Place, Removed, Which};
 use crate::store::changes::ChangeSet;
 use basalt_change::place::PartitionId;
 use basalt_change::row;
@@ -198,7 +199,8 @@ impl Reaper {
             }
             let removed = engine.remove_cold(place, keys, Which::Due, &mut self.changes);
             is_all_done &= removed.is_some();
-            self.removed += removed.unwrap_or_default().expired;
+            let Removed { expired, gone, .. } = removed.unwrap_or_default();
+            self.removed += expired + gone;
         }
         engine.log().kick();
         for misses in part.collections.chunks(COLLECTIONS_AT_ONCE) {

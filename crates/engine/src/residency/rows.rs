@@ -3,7 +3,7 @@
 use basalt_change::element::{self, ElementsOf, RowSet};
 use basalt_change::op::STRING_BYTES_MAX;
 use basalt_change::place::PartitionId;
-use basalt_change::row::{ObjectRow, RowError, RowKind, SpreadHead};
+use basalt_change::row::{HashEnd, ObjectRow, RowError, RowKind, SpreadHead};
 use basalt_cold::{ColdError, ColdTier};
 use basalt_keyspace::database::{Row, RowState};
 use basalt_keyspace::deferred::Change;
@@ -185,6 +185,14 @@ const OF_ANOTHER_KIND: DecodeError =
 
 pub(super) fn kind(number: u8) -> Result<Kind, RowError> {
     Kind::from_number(number).ok_or(RowError::UnknownType(number))
+}
+
+/// When all fields of a hash have expired, if its row says so without them; all ones else.
+pub(crate) fn gone_ms(row: &ObjectRow<'_>) -> u64 {
+    match row.end {
+        HashEnd::At(gone_ms) => gone_ms,
+        HashEnd::Never | HashEnd::Unsaid => u64::MAX,
+    }
 }
 
 /// The id under which an object has rows of elements or pieces, if it has any.

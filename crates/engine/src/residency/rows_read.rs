@@ -39,4 +39,6 @@ pub(crate) struct WalkedRow {
     pub(crate) key: Box<[u8]>,
     pub(crate) kind: Option<Kind>,
     pub(crate) expire_ms: u64,
+    /// When all fields of a hash have expired, if its row says so; all ones else.
+    pub(crate) gone_ms: u64,
 }

@@ -2,6 +2,7 @@
 //! A key with what is computed from it once and used everywhere.
 
 use basalt_change::place::{PartitionId, Slot};
+use basalt_change::row;
 use basalt_keyspace::hash::KeyHasher;
 
 /// A key, its hash and its partition.
@@ -20,5 +21,12 @@ impl<'a> Key<'a> {
     #[inline(always)]
     pub fn new(bytes: &'a [u8], hasher: &KeyHasher) -> Key<'a> {
         Key { bytes, hash: hasher.hash(bytes), partition: Slot::of(bytes).partition() }
+    }
+
+    /// The key of its row, in a database of this generation.
+    pub(crate) fn row_key(&self, generation: u64) -> Vec<u8> {
+        let mut row_key = Vec::new();
+        row::object_key(self.partition, generation, (self.hash, self.bytes), &mut row_key);
+        row_key
     }
 }

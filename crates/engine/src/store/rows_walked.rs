@@ -12,6 +12,7 @@
 
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::residency::rows::gone_ms;
 use crate::residency::rows_read::{Page, RowsWanted, WalkedRow, WalkedRows};
 use crate::store::view::live;
 use crate::store::walk::{Walk, WalkLimits};
@@ -100,6 +101,10 @@ impl WalkedRows {
 impl WalkedRow {
     fn is_live(&self, database: &Database, now_ms: u64) -> bool {
         let changes = database.spread().deferred(&self.key);
+        // What fields have become by changes that wait for the row is not known.
+        if self.gone_ms <= now_ms && changes.is_none() {
+            return false;
+        }
         let expiry =
             changes.iter().flat_map(|changes| changes.iter().rev()).find_map(
                 |change| match change {
@@ -228,7 +233,8 @@ fn walked_row(row_key: &[u8], value: &[u8]) -> Result<WalkedRow, EngineError> {
         RowKind::String(_) | RowKind::StringInPieces(_) => None,
         RowKind::Collection(number) | RowKind::Spread(number) => Kind::from_number(number),
     };
-    Ok(WalkedRow { key: key.into(), kind, expire_ms: row.expire_ms })
+    let (expire_ms, gone_ms) = (row.expire_ms, gone_ms(&row));
+    Ok(WalkedRow { key: key.into(), kind, expire_ms, gone_ms })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Keys that are removed by what their rows begin with: a command that does nothing else with them
 //! waits for no value.
 
-use crate::residency::heads::{FurtherRows, KnownHeads, RowHead};
+use crate::residency::heads::{FurtherRows, KnownHeads};
 use crate::store::events::EventClass;
 use crate::store::key::Key;
 use crate::store::txn::Txn;
@@ -21,12 +21,10 @@ impl Txn<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn delete_on_disk(&mut self, key: &Key<'_>) -> bool {
+        let row_key = key.row_key(self.database(key).generation());
         let heads = self.changes.heads.as_ref();
-        let Some(&RowHead { key: head, further }) = heads.and_then(|heads| heads.row_of(key.bytes))
-        else {
-            return false;
-        };
-        let spread_id = match further {
+        let Some(&head) = heads.and_then(|heads| heads.of(&row_key)) else { return false };
+        let spread_id = match head.further {
             FurtherRows::None => None,
             FurtherRows::Of(id) => Some(id),
             FurtherRows::Unsaid => unreachable!("then it would have been read"),
@@ -34,7 +32,8 @@ impl Txn<'_> {
         let is_live = head.is_live(self.session.now_ms);
         let event = if is_live { Event::Deleted } else { Event::ExpiredRemoved };
         self.delete_unread(key, spread_id, event);
-        if !is_live {
+        // Of a hash of which all fields have expired nothing is said, as in memory.
+        if head.is_due(self.session.now_ms) {
             self.engine.count_expired(1);
             self.notify(EventClass::Expired, "expired", key);
         }

@@ -78,7 +78,6 @@ impl<'a> Object<'a> {
         self.entry.version()
     }
 
-    /// Its key has a version.
     /// What is known of it without its value.
     pub(crate) fn head(self) -> KeyHead {
         let content = match (self.collection(), self.string()) {
@@ -90,6 +89,7 @@ impl<'a> Object<'a> {
         KeyHead { expire_ms: self.expire_ms(), content }
     }
 
+    /// Its key has a version.
     #[inline]
     pub(crate) fn is_versioned(self) -> bool {
         self.entry.is_versioned()
@@ -266,7 +266,14 @@ impl<'e> View<'e> {
 
     #[inline]
     pub(crate) fn head_on_disk(&self, key: &Key<'_>) -> Option<&KeyHead> {
-        self.heads?.of(key.bytes).filter(|head| head.is_live(self.session.now_ms))
+        self.heads.and_then(|heads| self.find_head(heads, key))
+    }
+
+    #[cold]
+    fn find_head<'h>(&self, heads: &'h KnownHeads, key: &Key<'_>) -> Option<&'h KeyHead> {
+        let row_key = key.row_key(self.database(key).generation());
+        let row = heads.of(&row_key).filter(|row| row.is_live(self.session.now_ms));
+        row.map(|row| &row.key)
     }
 
     /// The view of a command that knows so much of the keys that it misses.
@@ -277,9 +284,10 @@ impl<'e> View<'e> {
         View { heads: Some(heads), ..self }
     }
 
-    /// Notes a use of a key, whatever the session says of that; returns true if there is a key.
+    /// Notes a use of a key, whatever the session says of that; returns true if there is a key. One
+    /// that is on disk only, as for [`View::head`], has no use to be noted.
     pub fn touch(&self, key: &Key<'_>) -> bool {
-        let is_there = self.inspect(key).is_some();
+        let is_there = self.head(key).is_some();
         let table = self.database(key).table();
         if is_there && let Some(found) = table.find(key.hash, key.bytes) {
             table.touch(found, access_at(self.session.now_ms));

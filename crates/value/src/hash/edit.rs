@@ -65,6 +65,26 @@ pub(super) fn write_attribute(edits: &mut Edits<'_>, name: Item<'_>, version: u6
     });
 }
 
+/// Whether a hash with a field that does not expire has one after these edits, as far as they show
+/// it by themselves: none of them removes a field or has one expire.
+///
+/// # Errors
+/// They make no sense.
+pub(super) fn keep_lasting(edits: &[u8]) -> Result<bool, DecodeError> {
+    let mut rest = edits;
+    while let Some((&code, after)) = rest.split_first() {
+        rest = after;
+        Item::take_shortest(&mut rest)?;
+        match code {
+            SET | CHANGE => drop(Item::take_shortest(&mut rest)?),
+            ATTRIBUTE => drop(varint::take(&mut rest).ok_or(DecodeError::Truncated)?),
+            REMOVE | EXPIRE => return Ok(false),
+            unknown => return Err(DecodeError::UnknownEdit(unknown)),
+        }
+    }
+    Ok(true)
+}
+
 /// Does what edits say.
 pub(super) fn apply(hash: &mut Hash, edits: &[u8], limits: &FormLimits) -> Result<(), DecodeError> {
     let mut rest = edits;

@@ -156,8 +156,12 @@ proptest! {
         for (number, step) in steps.iter().enumerate() {
             let terms = Terms { now_ms, limits };
             let mut out = Vec::new();
+            let lasted = hash.len() > 0 && hash.gone_ms() == u64::MAX;
             prop_assert!(run(step, &mut hash, &mut model, &terms, &mut out), "{step:?}");
             copy.apply(&out, &limits).unwrap();
+            let lasts = Hash::lasts_through(&out).unwrap();
+            prop_assert!(!lasted || !lasts || hash.gone_ms() == u64::MAX, "{step:?}");
+            prop_assert!(lasts || !matches!(step, Step::Set(..) | Step::SetKeeping(..)));
             prop_assert_eq!(hash.len(), model.len());
             if let Step::Wait(ms) = step {
                 now_ms += ms;

@@ -2,10 +2,10 @@
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::residency::cold_removal::{ColdKey, Place};
+use crate::residency::cold_removal::{ColdKey, PassingHash, Place};
 use crate::residency::queue::Miss;
 use crate::residency::rows;
-use basalt_change::row::{self, ObjectRow, RowKind};
+use basalt_change::row::{self, HashEnd, ObjectRow, RowKind, SpreadHead};
 use basalt_cold::Head;
 use basalt_value::{Kind, Value};
 use std::ops::ControlFlow;
@@ -38,8 +38,8 @@ pub(super) struct Part {
 enum Expiry {
     /// Never: or it makes no sense, which is said when somebody asks for the key.
     Never,
-    /// The key is due.
-    Due { expire_ms: u64, spread_id: Option<u64> },
+    /// The key is due, or all fields of it are.
+    Due { expire_ms: u64, spread_id: Option<u64>, passing: Option<PassingHash> },
     /// An element of it is due.
     ElementDue,
     /// The key, or an element of it, will be.
@@ -89,6 +89,8 @@ impl Engine {
     fn expiry_of(&self, head: Head<'_>, now_ms: u64) -> Expiry {
         let Ok(row) = ObjectRow::decode(head.bytes()) else { return Expiry::Never };
         let of_key = if row.expire_ms == 0 { u64::MAX } else { row.expire_ms };
+        let passing = passing_hash(&row);
+        let of_key = passing.map_or(of_key, |hash| of_key.min(hash.gone_ms));
         let is_due = of_key <= now_ms;
         let of_elements = match (row.kind, head) {
             (RowKind::String(_), _) => u64::MAX,
@@ -106,7 +108,7 @@ impl Engine {
         };
         match (is_due, of_elements) {
             (true, _) => match rows::spread_id(head.bytes()) {
-                Ok(spread_id) => Expiry::Due { expire_ms: row.expire_ms, spread_id },
+                Ok(spread_id) => Expiry::Due { expire_ms: row.expire_ms, spread_id, passing },
                 Err(_) => Expiry::Never,
             },
             (false, of_elements) if of_elements <= now_ms => Expiry::ElementDue,
@@ -121,14 +123,26 @@ fn is_of_time(kind: u8) -> bool {
     matches!(kind, Some(Kind::Hash | Kind::Set | Kind::SortedSet | Kind::Queue))
 }
 
+/// A hash whose fields have rows of their own, if all of them expire. Fields of others are removed
+/// in memory.
+fn passing_hash(row: &ObjectRow<'_>) -> Option<PassingHash> {
+    match (row.kind, row.end) {
+        (RowKind::Spread(_), HashEnd::At(gone_ms)) => {
+            let fields = SpreadHead::decode(row.value).map_or(0, |head| head.elements);
+            Some(PassingHash { gone_ms, fields })
+        }
+        _ => None,
+    }
+}
+
 impl Part {
     fn note(&mut self, engine: &Engine, row_key: &[u8], expiry: &Expiry, reading: Reading) {
         let Some((_, key)) = row::split_object_key(row_key) else { return };
         match *expiry {
             Expiry::Never | Expiry::Unsaid => {}
             Expiry::At(expire_ms) => self.earliest_ms = self.earliest_ms.min(expire_ms),
-            Expiry::Due { expire_ms, spread_id } => {
-                self.due.push(ColdKey { key: key.into(), expire_ms, spread_id });
+            Expiry::Due { expire_ms, spread_id, passing } => {
+                self.due.push(ColdKey { key: key.into(), expire_ms, spread_id, passing });
             }
             Expiry::ElementDue => {
                 let Place { id: partition, db, cold_version, .. } = reading.place;
@@ -152,7 +166,8 @@ mod tests {
     /// What is known by the beginning of a row of which the value is longer.
     fn said(engine: &Engine, kind: RowKind, expire_ms: u64) -> Expiry {
         let mut row = Vec::new();
-        ObjectRow { expire_ms, version: Version::NONE, kind, value: &[7; 12] }.encode(&mut row);
+        let (version, end) = (Version::NONE, HashEnd::Unsaid);
+        ObjectRow { expire_ms, version, kind, end, value: &[7; 12] }.encode(&mut row);
         engine.expiry_of(Head::Beginning(&row), NOW_MS)
     }
 
@@ -163,7 +178,7 @@ mod tests {
         assert!(matches!(said(&engine, string, 0), Expiry::At(u64::MAX)));
         assert!(matches!(said(&engine, string, NOW_MS + 1), Expiry::At(1_001)));
         let due = said(&engine, string, NOW_MS);
-        assert!(matches!(due, Expiry::Due { expire_ms: NOW_MS, spread_id: None }));
+        assert!(matches!(due, Expiry::Due { expire_ms: NOW_MS, spread_id: None, passing: None }));
         for kind in [Kind::Hash, Kind::Set, Kind::SortedSet, Kind::Queue] {
             let kind = RowKind::Collection(kind as u8);
             assert!(matches!(said(&engine, kind, 0), Expiry::Unsaid), "{kind:?}");

@@ -105,6 +105,7 @@ fn rows_of_keys_that_have_changed_in_memory_say_nothing() {
         key: key[..].into(),
         expire_ms: 1_000,
         spread_id: None,
+        passing: None,
     });
     send_to_disk(&engine);
     let removed = engine.remove_cold(place, &keys, Which::Due, &mut ChangeSet::default());
@@ -119,7 +120,8 @@ fn what_is_not_due_is_not_removed_whatever_was_seen() {
     send_to_disk(&engine);
     let id = engine.key(b"{tag}").partition;
     let place = Place::of(id, 0, engine.keyspace.lock(id).partition(id));
-    let seen = ColdKey { key: b"{tag}later"[..].into(), expire_ms: 5_000, spread_id: None };
+    let key = b"{tag}later"[..].into();
+    let seen = ColdKey { key, expire_ms: 5_000, spread_id: None, passing: None };
     let removed = engine.remove_cold(place, &[seen], Which::Due, &mut ChangeSet::default());
     assert!(removed.is_some_and(|removed| removed.expired + removed.evicted == 0));
     assert_eq!(engine.totals(0).keys, 1);
