@@ -57,6 +57,10 @@ const VERSIONED: u8 = 0x40;
 /// of earlier programs.
 const MARK_VERSION: u8 = 4;
 
+/// What is asked for of any object without its value: three bytes behind its type, expiry and
+/// version.
+const HEAD_BYTES_MAX: usize = 20;
+
 /// Most databases that a mark may list; a guard against garbage, not a setting.
 const DATABASES_MAX: usize = 256;
 
@@ -270,6 +274,17 @@ impl<'a> ObjectRow<'a> {
     }
 }
 
+/// How many of an object's first bytes say all that is asked for without its value: of a string
+/// what stands before it, as its length is known; of others what their values begin with, too.
+pub fn head_bytes(object: &[u8]) -> usize {
+    let Some(&head) = object.first() else { return 0 };
+    if head & TYPE_MASK != STRING {
+        return HEAD_BYTES_MAX;
+    }
+    let numbers = [EXPIRY, VERSIONED].into_iter().filter(|flag| head & flag != 0).count();
+    1 + numbers * size_of::<u64>()
+}
+
 impl<'a> SpreadHead<'a> {
     /// Appends it.
     pub fn encode(&self, out: &mut Vec<u8>) {
@@ -390,6 +405,25 @@ mod tests {
         for kind in [0, 8] {
             assert_eq!(ObjectRow::decode(&[0x10 | kind]), Err(RowError::UnknownType(kind)));
         }
+    }
+
+    #[test]
+    fn the_head_of_a_string_has_all_but_its_value() {
+        for expire_ms in [0, 1] {
+            for version in [0, 1].map(Version::new) {
+                let kind = RowKind::String(StringForm::Edited);
+                let row = ObjectRow { expire_ms, version, kind, value: &[b'x'; 600] };
+                let mut bytes = Vec::new();
+                row.encode(&mut bytes);
+                let head = &bytes[..head_bytes(&bytes)];
+                assert_eq!(ObjectRow::decode(head), Ok(ObjectRow { value: b"", ..row }));
+                let row = ObjectRow { kind: RowKind::Collection(5), ..row };
+                let mut bytes = Vec::new();
+                row.encode(&mut bytes);
+                assert_eq!(head_bytes(&bytes), HEAD_BYTES_MAX);
+            }
+        }
+        assert_eq!(head_bytes(b""), 0);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! ```
 
 use crate::appender::Appender;
-use crate::envelope::{self, HEAD_BYTES, Pointer};
+use crate::envelope::{self, Pointer};
 use crate::locator::{KeyHash, Located};
 use crate::place::{Place, SizeClass};
 use crate::records::{Visited, visit_records};
@@ -90,7 +90,7 @@ impl ValueTier {
             // Not to be read: it stays, and so does the segment.
             let Some(value) = record.value() else { return Ok(()) };
             let to = out.copy(record, value.len() as u32)?;
-            let head = value[..value.len().min(HEAD_BYTES)].to_vec();
+            let head = self.head_of(&value).to_vec();
             moved.push(Moved { key: record.key.to_vec(), hash, from: place, to, head });
             if moved.len() == POINTERS_A_COMMIT {
                 count += self.move_pointers(&mut out, &mut moved)?;
