@@ -134,6 +134,30 @@ fn a_row_has_what_is_asked_for_of_its_value_and_no_more() {
 }
 
 #[test]
+fn small_segments_are_collected_together() {
+    let world = World::default();
+    let rows = Arc::new(MemoryTier::open(&world.rows, Path::new(DIR), Residency::Cached));
+    let disk = Arc::new(world.disk.clone());
+    let options = ValueOptions { segment_bytes_min: 16 << 10, ..ValueOptions::default() };
+    let tier = ValueTier::open(Arc::clone(&rows) as _, disk, Path::new(DIR), options);
+    let tier = tier.expect("opens");
+    collect_all(&tier, 15);
+    put_all(&tier, 0..400, 0);
+    for number in (0..400).filter(|number| number % 2 == 0) {
+        put_all(&tier, number..number + 1, 1);
+    }
+    let (before, segments) = (rows.stats().checkpoints_committed, tier.stats().value_log_segments);
+    collect_all(&tier, 40);
+    let collected = segments - tier.stats().value_log_segments;
+    let commits = rows.stats().checkpoints_committed - before;
+    assert!(collected > 8 && commits <= collected.div_ceil(4), "{collected} by {commits}");
+    for number in 0..400 {
+        let round = if number % 2 == 0 { 1 } else { 0 };
+        assert_eq!(read(&tier, &key(number)), Some(noise(number + round * 1_000, 1_000)));
+    }
+}
+
+#[test]
 fn what_is_deleted_or_becomes_small_is_garbage() {
     let world = World::default();
     let tier = world.open();
