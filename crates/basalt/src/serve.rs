@@ -489,7 +489,8 @@ fn wait(
             Err(RecvTimeoutError::Disconnected) => return Shutdown::Normal,
             Err(RecvTimeoutError::Timeout) => {
                 server.sample();
-                journal.set_backlog(server.engine.cold().pressure().behind_percent);
+                let merges = server.engine.cold().pressure().behind_percent;
+                journal.set_backlog(merges.max(server.engine.checkpoint_behind_percent()));
                 let_go = give_memory_back(server, let_go);
             }
         }

@@ -193,6 +193,7 @@ impl Engine {
         let flushed = self.checkpointing.flushed.swap(false, Ordering::Relaxed);
         let start = self.env.clock.now();
         let result = self.run_checkpoint(&mut floors);
+        self.checkpointing.note_landed();
         if flushed && result.is_err() {
             self.checkpointing.flushed.store(true, Ordering::Relaxed);
         }
@@ -324,8 +325,20 @@ impl Engine {
         Ok(())
     }
 
-    /// Copies what is dirty in a partition and marks it clean.
+    /// Copies what is dirty in a partition, from now on in flight.
     fn collect(&self, id: PartitionId, rows: &mut Rows) -> Result<Collected, CheckpointError> {
+        let collected = self.copy_in_slices(id, rows)?;
+        if collected == Collected::Rows {
+            self.checkpointing.note_in_flight(rows.objects());
+        }
+        Ok(collected)
+    }
+
+    fn copy_in_slices(
+        &self,
+        id: PartitionId,
+        rows: &mut Rows,
+    ) -> Result<Collected, CheckpointError> {
         for _ in 0..SLICED_COPIES_MAX {
             if self.copy(id, rows, Holding::Slices) == Collected::Nothing {
                 return Ok(Collected::Nothing);
@@ -374,6 +387,7 @@ impl Engine {
         let result = write_marks(&marks, log, &libraries, &mut *writer)
             .map_err(CheckpointError::from)
             .and_then(|()| self.sync_and_commit(writer, &partitions));
+        self.checkpointing.note_landed();
         match &result {
             Ok(()) => {
                 partitions.iter().for_each(|(id, dead)| self.after_commit(*id, dead));
