@@ -19,6 +19,7 @@ use crate::peer::Peers;
 use crate::reserve::Reserve;
 use crate::sizes::Sizes;
 use basalt_call::calls::Commands;
+use basalt_change::row;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands;
 use basalt_config::{ColdTierKind, Config, Loaded, RenameDirective, Settings, WarmUpKeys, Warning};
@@ -297,6 +298,7 @@ fn open_cold(
                 },
                 locator_bytes_max: sizes.locator_bytes,
                 seed: env.entropy.seed(),
+                head_bytes: row::head_bytes,
                 ..ValueOptions::default()
             };
             open_rocks(sizes, dir, values)
@@ -487,7 +489,8 @@ fn wait(
             Err(RecvTimeoutError::Disconnected) => return Shutdown::Normal,
             Err(RecvTimeoutError::Timeout) => {
                 server.sample();
-                journal.set_backlog(server.engine.cold().pressure().behind_percent);
+                let merges = server.engine.cold().pressure().behind_percent;
+                journal.set_backlog(merges.max(server.engine.checkpoint_behind_percent()));
                 let_go = give_memory_back(server, let_go);
             }
         }

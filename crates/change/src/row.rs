@@ -66,6 +66,10 @@ const LASTING: u8 = 0x80;
 /// of earlier programs.
 const MARK_VERSION: u8 = 4;
 
+/// What is asked for of any object without its value: three bytes behind its type and two numbers,
+/// which are its expiry, its version, or when its last field expires.
+const HEAD_BYTES_MAX: usize = 20;
+
 /// Most databases that a mark may list; a guard against garbage, not a setting.
 const DATABASES_MAX: usize = 256;
 
@@ -310,6 +314,17 @@ impl<'a> ObjectRow<'a> {
     }
 }
 
+/// How many of an object's first bytes say all that is asked for without its value: of a string
+/// what stands before it, as its length is known; of others what their values begin with, too.
+pub fn head_bytes(object: &[u8]) -> usize {
+    let Some(&head) = object.first() else { return 0 };
+    if head & TYPE_MASK != STRING {
+        return HEAD_BYTES_MAX;
+    }
+    let numbers = [EXPIRY, VERSIONED].into_iter().filter(|flag| head & flag != 0).count();
+    1 + numbers * size_of::<u64>()
+}
+
 impl<'a> SpreadHead<'a> {
     /// Appends it.
     pub fn encode(&self, out: &mut Vec<u8>) {
@@ -447,6 +462,26 @@ mod tests {
         for (head, end) in [(5, HashEnd::Unsaid), (0x85, HashEnd::Never), (0x8C, HashEnd::Unsaid)] {
             assert_eq!(ObjectRow::decode(&[head]).map(|row| row.end), Ok(end), "{head:02x}");
         }
+    }
+
+    #[test]
+    fn the_head_of_a_string_has_all_but_its_value() {
+        for expire_ms in [0, 1] {
+            for version in [0, 1].map(Version::new) {
+                let kind = RowKind::String(StringForm::Edited);
+                let end = HashEnd::Unsaid;
+                let row = ObjectRow { expire_ms, version, kind, end, value: &[b'x'; 600] };
+                let mut bytes = Vec::new();
+                row.encode(&mut bytes);
+                let head = &bytes[..head_bytes(&bytes)];
+                assert_eq!(ObjectRow::decode(head), Ok(ObjectRow { value: b"", ..row }));
+                let row = ObjectRow { kind: RowKind::Collection(5), ..row };
+                let mut bytes = Vec::new();
+                row.encode(&mut bytes);
+                assert_eq!(head_bytes(&bytes), HEAD_BYTES_MAX);
+            }
+        }
+        assert_eq!(head_bytes(b""), 0);
     }
 
     #[test]

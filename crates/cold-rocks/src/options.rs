@@ -17,9 +17,11 @@ pub(crate) const FILE_BYTES_TARGET: u64 = 64 << 20;
 const LEVEL0_FILES_MAX: u64 = 64;
 const PENDING_BYTES_MAX: u64 = 4 << 30;
 
-/// Files in the youngest level that are merged. A checkpoint brings a file for each 64 MiB, of
-/// partitions of its own: what counts is their size.
-pub(crate) const LEVEL0_FILES_TO_MERGE: i32 = 16;
+/// Files in the youngest level that are merged, whatever their size; from [`LEVEL0_FILES_MIN`] on,
+/// if merging them is worth it (`space.rs`).
+pub(crate) const LEVEL0_FILES_TO_MERGE: i32 = 48;
+/// Fewer are left, unless they are deletions for the most part.
+pub(crate) const LEVEL0_FILES_MIN: usize = 16;
 pub(crate) const LEVEL0_FILES_TO_MERGE_OPTION: &str = "level0_file_num_compaction_trigger";
 
 /// A merged file of which at least this share is deletions of single rows is merged on, until they

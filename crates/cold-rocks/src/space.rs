@@ -3,7 +3,8 @@
 //! ```text
 //! commit    notes the ranges that it deletes, and the bytes that stand in them
 //! collect   1. removes files that lie wholly where nothing lives       (`whole_files.rs`)
-//!           2. has the youngest level merged, if that frees enough of what it rewrites
+//!           2. has the youngest level merged, if that frees enough of what it rewrites, or
+//!              if it has gathered enough beside that
 //! RocksDB   merges files further down that are deletions for the most part
 //!           (`options.rs`), or cover much
 //! ```
@@ -19,7 +20,7 @@ use rocksdb::{DB, LiveFile, Range};
 use crate::{
     deleted::Look,
     error::cold_error,
-    options::{LEVEL0_FILES_TO_MERGE, LEVEL0_FILES_TO_MERGE_OPTION},
+    options::{LEVEL0_FILES_MIN, LEVEL0_FILES_TO_MERGE, LEVEL0_FILES_TO_MERGE_OPTION},
     tier::RocksTier,
     whole_files::{Merges, live_files},
 };
@@ -89,13 +90,17 @@ fn number_of(file: &LiveFile) -> u64 {
     digits.fold(0, |number, digit| number.saturating_mul(10) + u64::from(digit - b'0'))
 }
 
-/// Merging the youngest level into the next one frees at least `percent_min` of what it rewrites.
+/// Merging the youngest level into the next one frees at least `percent_min` of what it rewrites,
+/// or the youngest has at least half as much as the next one: each merge rewrites that whole, so
+/// what is merged later is merged more rarely. What is left unmerged costs a look into each file.
 fn is_worth(files: &[LiveFile], covered_bytes: u64, percent_min: u64) -> bool {
-    let (mut bytes, mut entries, mut deletions, mut youngest_bytes) = (0u64, 0u64, 0u64, 0u64);
+    let (mut youngest_files, mut bytes, mut entries, mut deletions, mut youngest_bytes) =
+        (0, 0u64, 0u64, 0u64, 0u64);
     for file in files {
         bytes += file.size as u64;
         entries += file.num_entries;
         if file.level == 0 {
+            youngest_files += 1;
             youngest_bytes += file.size as u64;
             deletions += file.num_deletions;
         }
@@ -103,6 +108,9 @@ fn is_worth(files: &[LiveFile], covered_bytes: u64, percent_min: u64) -> bool {
     let next = files.iter().map(|file| file.level).filter(|&level| level > 0).min();
     let next_bytes: u64 =
         files.iter().filter(|file| Some(file.level) == next).map(|file| file.size as u64).sum();
+    if youngest_files >= LEVEL0_FILES_MIN && 2 * youngest_bytes >= next_bytes {
+        return true;
+    }
     // A row that is deleted takes as much as any.
     let deleted_bytes = deletions.saturating_mul(bytes / entries.max(1));
     let garbage = deleted_bytes.saturating_add(covered_bytes);

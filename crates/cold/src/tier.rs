@@ -55,14 +55,15 @@ pub type VisitHead<'a> = dyn FnMut(&[u8], Head<'_>) -> ControlFlow<()> + 'a;
 pub enum Head<'a> {
     /// All of it.
     Whole(&'a [u8]),
-    /// Its first 20 bytes at least; there are more.
+    /// What it begins with; there is more. It is 20 bytes at least, or as many as the tier was told
+    /// are asked for when it was opened.
     Beginning(&'a [u8]),
 }
 
 /// What the value of a key begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beginning {
-    /// All of it, or its first 20 bytes at least.
+    /// All of it, or what it begins with, as in [`Head::Beginning`].
     pub bytes: Vec<u8>,
     /// The length of all of it.
     pub value_bytes: u64,

@@ -7,7 +7,7 @@
 //!     copy dirty entries into rows, now in flight, note X = last position in the shard's stream
 //! sort the rows, write sorted files, keep the partition's mark {X, generations, counts}
 //! when enough is gathered:
-//!     write the marks, in a file of their own, and how far the log is trimmed (`log_mark`)
+//!     write the marks, mostly in a file of their own, and how far the log is trimmed (`log_mark`)
 //!     log.sync()      nothing that the log could still lose may reach the cold tier
 //!     ingest          all rows and marks become visible and durable at once
 //!     what was in flight is clean; clear the tombstones that the cold tier no longer needs
@@ -37,7 +37,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::log::Refusal;
 use basalt_change::log_mark::{LogMark, log_mark_key};
-use basalt_change::place::{PartitionId, ShardId, ShardSet};
+use basalt_change::place::{PARTITIONS, PartitionId, ShardId, ShardSet};
 use basalt_change::row;
 use basalt_cold::{CheckpointWriter, ColdError};
 use basalt_env::Instant;
@@ -126,7 +126,9 @@ fn write_marks(
     libraries: &[LibraryRow],
     writer: &mut (dyn CheckpointWriter<'_> + '_),
 ) -> Result<(), ColdError> {
-    writer.begin_file()?;
+    if !are_wide(marks) {
+        writer.begin_file()?;
+    }
     let mut key = Vec::new();
     for (id, mark) in marks {
         key.clear();
@@ -141,6 +143,13 @@ fn write_marks(
         writer.put(&key, &mark)?;
     }
     libraries.iter().try_for_each(|library| library.write(writer))
+}
+
+/// Rows of partitions from all over the keyspace have come before: their file overlaps nearly all
+/// others as it is, and marks in one of their own would only be one more.
+fn are_wide(marks: &[(PartitionId, Vec<u8>)]) -> bool {
+    let (Some((first, _)), Some((last, _))) = (marks.first(), marks.last()) else { return false };
+    last.index() - first.index() > PARTITIONS / 2
 }
 
 impl Engine {
@@ -184,6 +193,7 @@ impl Engine {
         let flushed = self.checkpointing.flushed.swap(false, Ordering::Relaxed);
         let start = self.env.clock.now();
         let result = self.run_checkpoint(&mut floors);
+        self.checkpointing.note_landed();
         if flushed && result.is_err() {
             self.checkpointing.flushed.store(true, Ordering::Relaxed);
         }
@@ -315,8 +325,20 @@ impl Engine {
         Ok(())
     }
 
-    /// Copies what is dirty in a partition and marks it clean.
+    /// Copies what is dirty in a partition, from now on in flight.
     fn collect(&self, id: PartitionId, rows: &mut Rows) -> Result<Collected, CheckpointError> {
+        let collected = self.copy_in_slices(id, rows)?;
+        if collected == Collected::Rows {
+            self.checkpointing.note_in_flight(rows.objects());
+        }
+        Ok(collected)
+    }
+
+    fn copy_in_slices(
+        &self,
+        id: PartitionId,
+        rows: &mut Rows,
+    ) -> Result<Collected, CheckpointError> {
         for _ in 0..SLICED_COPIES_MAX {
             if self.copy(id, rows, Holding::Slices) == Collected::Nothing {
                 return Ok(Collected::Nothing);
@@ -365,6 +387,7 @@ impl Engine {
         let result = write_marks(&marks, log, &libraries, &mut *writer)
             .map_err(CheckpointError::from)
             .and_then(|()| self.sync_and_commit(writer, &partitions));
+        self.checkpointing.note_landed();
         match &result {
             Ok(()) => {
                 partitions.iter().for_each(|(id, dead)| self.after_commit(*id, dead));
@@ -458,5 +481,54 @@ impl Engine {
     pub(crate) fn wake_checkpoint_thread(&self) {
         drop(self.checkpointing.requests.lock());
         self.checkpointing.requested.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use basalt_cold::PreparedCheckpoint;
+
+    /// Counts the files that are begun.
+    #[derive(Default)]
+    struct Files(u32);
+
+    impl<'tier> CheckpointWriter<'tier> for Files {
+        fn put(&mut self, _: &[u8], _: &[u8]) -> Result<(), ColdError> {
+            Ok(())
+        }
+
+        fn delete(&mut self, _: &[u8]) -> Result<(), ColdError> {
+            Ok(())
+        }
+
+        fn delete_range(&mut self, _: &[u8], _: &[u8]) -> Result<(), ColdError> {
+            Ok(())
+        }
+
+        fn begin_file(&mut self) -> Result<(), ColdError> {
+            self.0 += 1;
+            Ok(())
+        }
+
+        fn bytes(&self) -> u64 {
+            0
+        }
+
+        fn prepare(self: Box<Self>) -> Result<Box<dyn PreparedCheckpoint + 'tier>, ColdError> {
+            Err(ColdError::Closed)
+        }
+    }
+
+    #[test]
+    fn marks_have_a_file_of_their_own_unless_the_rows_are_from_everywhere() {
+        for (partitions, files) in [(0..0, 1), (7..8, 1), (0..400, 1), (600..1_024, 1), (0..900, 0)]
+        {
+            let ids = partitions.clone().filter_map(PartitionId::new);
+            let marks: Vec<_> = ids.map(|id| (id, vec![1])).collect();
+            let mut writer = Files::default();
+            write_marks(&marks, None, &[], &mut writer).expect("is taken");
+            assert_eq!(writer.0, files, "{partitions:?}");
+        }
     }
 }

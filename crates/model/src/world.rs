@@ -4,6 +4,7 @@
 use crate::log::{Book, Lie, WatchedLog};
 use crate::stage::{Point, Stage, StagedTier, TierFaults};
 use crate::violation::Violation;
+use basalt_change::row;
 use basalt_cold::ColdTier;
 use basalt_engine::{Background, CommitLog, Engine, Options, RecoveryError, WarmUp};
 use basalt_env::{Clock, Entropy, Env, ManualClock, SeededEntropy, SimDisk};
@@ -180,6 +181,7 @@ impl<'a> World<'a> {
         let options = ValueOptions {
             value_bytes_min,
             segment_bytes_min: SEGMENT_BYTES,
+            head_bytes: row::head_bytes,
             ..ValueOptions::default()
         };
         let disk = Arc::new(self.disk.clone());

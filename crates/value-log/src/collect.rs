@@ -9,7 +9,7 @@
 //! ```
 
 use crate::appender::Appender;
-use crate::envelope::{self, HEAD_BYTES, Pointer};
+use crate::envelope::{self, Pointer};
 use crate::locator::{KeyHash, Located};
 use crate::place::{Place, SizeClass};
 use crate::records::{Visited, visit_records};
@@ -20,11 +20,31 @@ use basalt_cold::ColdError;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Pointers that are moved by one commit.
-const POINTERS_A_COMMIT: usize = 16 << 10;
+/// Pointers that are moved by one commit, at most.
+const POINTERS_A_COMMIT: usize = 64 << 10;
+/// A commit is a file in the youngest level of rows, and these are merged by their number: small
+/// segments are collected together until there are as many pointers, or segments.
+const POINTERS_A_COMMIT_MIN: usize = 16 << 10;
+const VICTIMS_A_COMMIT: usize = 8;
 /// Where there is much garbage in all segments together, the worst is collected although it has
 /// only this many percent.
 const SHARE_MIN_LARGE: u64 = 20;
+
+/// A segment whose records are being moved.
+struct Victim {
+    segment: Arc<Segment>,
+    /// Something in it was alive when it was chosen.
+    lived: bool,
+    /// Its records that have a place elsewhere by now.
+    moved: usize,
+}
+
+/// Victims, and what has been copied of them.
+struct Moving<'t> {
+    victims: Vec<Victim>,
+    out: Appender<'t>,
+    copied: Vec<Moved>,
+}
 
 /// A record that was copied, and where it was.
 struct Moved {
@@ -35,23 +55,50 @@ struct Moved {
     head: Vec<u8>,
 }
 
+impl Moving<'_> {
+    fn has_room(&self) -> bool {
+        self.copied.len() < POINTERS_A_COMMIT_MIN && self.victims.len() < VICTIMS_A_COMMIT
+    }
+
+    fn note_moved(&mut self, from: Place) {
+        let of = |victim: &&mut Victim| victim.segment.number == from.segment;
+        self.victims.iter_mut().find(of).into_iter().for_each(|victim| victim.moved += 1);
+    }
+}
+
 impl ValueTier {
-    /// Collects the segment with the largest share of garbage, if that is at least `percent_min`;
-    /// returns whether there was one.
+    /// Collects the segments with the largest shares of garbage, if these are at least
+    /// `percent_min`; returns whether there was one.
     pub(crate) fn collect_worst(&self, percent_min: u64) -> Result<bool, ColdError> {
         if !self.committing.lock().doubtful.is_empty() {
             return Ok(false);
         }
-        let Some(victim) = self.worst(percent_min) else { return Ok(false) };
-        let lived = victim.live_bytes() > 0;
-        let moved = if lived { self.move_living(&victim)? } else { 0 };
-        match self.living(&victim) {
-            Some(0) => self.segments.remove(&victim)?,
+        let mut moving = Moving { victims: Vec::new(), out: self.appender(), copied: Vec::new() };
+        while moving.has_room()
+            && let Some(segment) = self.worst(percent_min, &moving.victims)
+        {
+            let lived = segment.live_bytes() > 0;
+            moving.victims.push(Victim { segment: Arc::clone(&segment), lived, moved: 0 });
+            if lived {
+                self.copy_living(&segment, &mut moving)?;
+            }
+        }
+        self.move_pointers(&mut moving)?;
+        for victim in &moving.victims {
+            self.dispose_of(victim)?;
+        }
+        Ok(!moving.victims.is_empty())
+    }
+
+    /// What lived in it has moved.
+    fn dispose_of(&self, victim: &Victim) -> Result<(), ColdError> {
+        match self.living(&victim.segment) {
+            Some(0) => self.segments.remove(&victim.segment)?,
             // It has a record that cannot be read, and the next command on its key hears of that.
-            Some(_) if lived && moved == 0 => victim.leave_alone(),
+            Some(_) if victim.lived && victim.moved == 0 => victim.segment.leave_alone(),
             Some(_) | None => {}
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Bytes of it that rows point to; `None` if that is not known. A commit that is under way has
@@ -62,7 +109,7 @@ impl ValueTier {
         self.locator.is_built().then(|| victim.live_bytes())
     }
 
-    fn worst(&self, percent_min: u64) -> Option<Arc<Segment>> {
+    fn worst(&self, percent_min: u64, chosen: &[Victim]) -> Option<Arc<Segment>> {
         let segments = self.segments.all();
         let is_large = Space::of_all(&segments).is_large();
         let percent_min = if is_large { percent_min.min(SHARE_MIN_LARGE) } else { percent_min };
@@ -72,16 +119,17 @@ impl ValueTier {
             let garbage = segment.used_bytes().saturating_sub(segment.live_bytes());
             garbage * 100 / segment.used_bytes().max(1)
         };
+        let is_chosen =
+            |number| chosen.iter().any(|victim: &Victim| victim.segment.number == number);
         segments
             .into_iter()
             .filter(|segment| segment.may_be_collected() && share(segment) >= percent_min)
+            .filter(|segment| !is_chosen(segment.number))
             .max_by_key(|segment| share(segment))
     }
 
-    /// Returns how many records were moved.
-    fn move_living(&self, victim: &Segment) -> Result<usize, ColdError> {
-        let mut out = self.appender();
-        let (mut moved, mut count) = (Vec::new(), 0);
+    /// Copies what lives in it, and moves pointers where these are many.
+    fn copy_living(&self, victim: &Segment, moving: &mut Moving<'_>) -> Result<(), ColdError> {
         let visited = visit_records(victim, &mut |place, record| {
             let hash = self.locator.hash(record.key);
             if !self.is_at(hash, place) {
@@ -89,11 +137,11 @@ impl ValueTier {
             }
             // Not to be read: it stays, and so does the segment.
             let Some(value) = record.value() else { return Ok(()) };
-            let to = out.copy(record, value.len() as u32)?;
-            let head = value[..value.len().min(HEAD_BYTES)].to_vec();
-            moved.push(Moved { key: record.key.to_vec(), hash, from: place, to, head });
-            if moved.len() == POINTERS_A_COMMIT {
-                count += self.move_pointers(&mut out, &mut moved)?;
+            let to = moving.out.copy(record, value.len() as u32)?;
+            let head = self.head_of(&value).to_vec();
+            moving.copied.push(Moved { key: record.key.to_vec(), hash, from: place, to, head });
+            if moving.copied.len() == POINTERS_A_COMMIT {
+                self.move_pointers(moving)?;
             }
             Ok(())
         })?;
@@ -101,42 +149,39 @@ impl ValueTier {
             // Else it would be tried first for ever.
             victim.leave_alone();
         }
-        Ok(count + self.move_pointers(&mut out, &mut moved)?)
+        Ok(())
     }
 
-    fn move_pointers(
-        &self,
-        out: &mut Appender<'_>,
-        moved: &mut Vec<Moved>,
-    ) -> Result<usize, ColdError> {
+    fn move_pointers(&self, moving: &mut Moving<'_>) -> Result<(), ColdError> {
         // Before the rows that point there.
-        out.sync()?;
-        moved.sort_unstable_by(|one, other| one.key.cmp(&other.key));
+        moving.out.sync()?;
+        let mut copied = std::mem::take(&mut moving.copied);
+        copied.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         let mut learning = self.committing.lock();
         // What a commit that failed has brought is not to be followed by what was before.
         if !learning.doubtful.is_empty() {
-            moved.clear();
+            return Ok(());
         }
-        moved.retain(|moved| self.is_at(moved.hash, moved.from));
-        if moved.is_empty() {
-            return Ok(0);
+        copied.retain(|moved| self.is_at(moved.hash, moved.from));
+        if copied.is_empty() {
+            return Ok(());
         }
-        let count = moved.len();
         let mut rows = self.rows.checkpoint_writer()?;
         let mut row = Vec::new();
-        for moved in &*moved {
+        for moved in &copied {
             envelope::apart(moved.to, &moved.head, &mut row);
             rows.put(&moved.key, &row)?;
         }
         let prepared = rows.prepare()?;
         let _passing = self.moment.pass();
-        prepared.commit().inspect_err(|_| out.leave_to(&mut learning.doubtful))?;
-        for moved in moved.drain(..) {
+        prepared.commit().inspect_err(|_| moving.out.leave_to(&mut learning.doubtful))?;
+        for moved in copied {
             let located = Located { place: moved.to.place, size: SizeClass::of(moved.to.units) };
             self.locate(moved.hash, located);
+            moving.note_moved(moved.from);
         }
-        self.figures.collected.fetch_add(out.take_bytes(), Ordering::Relaxed);
-        Ok(count)
+        self.figures.collected.fetch_add(moving.out.take_bytes(), Ordering::Relaxed);
+        Ok(())
     }
 
     fn is_at(&self, hash: KeyHash, place: Place) -> bool {

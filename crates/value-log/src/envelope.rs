@@ -5,12 +5,12 @@
 //! head segment:u32le unit:u32le units:u32le value_bytes:u32le head_bytes:u8 0x01
 //! ```
 //! The byte that says which stands last, so that a value is cut and not moved. `head` is what the
-//! value begins with, [`HEAD_BYTES`] of it: of an object its type, expiry and version.
+//! value begins with, [`HEAD_BYTES_MAX`] of it at most: of an object its type, expiry and version.
 
 use crate::place::Place;
 
-/// Bytes of a value that its row has, too.
-pub(crate) const HEAD_BYTES: usize = 20;
+/// Bytes of a value that its row has, too, at most.
+pub(crate) const HEAD_BYTES_MAX: usize = 20;
 
 const INLINE: u8 = 0;
 const APART: u8 = 1;
@@ -51,7 +51,8 @@ impl<'a> Stored<'a> {
                 };
                 let place = Place { segment: number(0), unit: number(4) };
                 let pointer_of = Pointer { place, units: number(8), value_bytes: number(12) };
-                let is_whole = head.len() == usize::from(pointer[16]) && head.len() <= HEAD_BYTES;
+                let is_whole =
+                    head.len() == usize::from(pointer[16]) && head.len() <= HEAD_BYTES_MAX;
                 is_whole.then_some(Stored::Apart(pointer_of, head))
             }
             _ => None,
@@ -66,9 +67,9 @@ pub(crate) fn inline(value: &[u8], row: &mut Vec<u8>) {
     row.push(INLINE);
 }
 
-/// Makes the row of a value that stands in the log.
-pub(crate) fn apart(pointer: Pointer, value: &[u8], row: &mut Vec<u8>) {
-    let head = &value[..value.len().min(HEAD_BYTES)];
+/// Makes the row of a value that stands in the log and begins with `head`.
+pub(crate) fn apart(pointer: Pointer, head: &[u8], row: &mut Vec<u8>) {
+    debug_assert!(head.len() <= HEAD_BYTES_MAX, "its length has a byte");
     row.clear();
     row.extend_from_slice(head);
     for number in [pointer.place.segment, pointer.place.unit, pointer.units, pointer.value_bytes] {
@@ -90,8 +91,8 @@ mod tests {
             assert_eq!(Stored::decode(&row), Some(Stored::Inline(value)));
             let place = Place { segment: 7, unit: u32::MAX };
             let pointer = Pointer { place, units: 3, value_bytes: 100 };
-            apart(pointer, value, &mut row);
-            let head = &value[..value.len().min(HEAD_BYTES)];
+            let head = &value[..value.len().min(HEAD_BYTES_MAX)];
+            apart(pointer, head, &mut row);
             assert_eq!(Stored::decode(&row), Some(Stored::Apart(pointer, head)));
             assert_eq!(
                 Stored::decode(&row[1..]).is_some(),

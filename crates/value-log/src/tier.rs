@@ -1,6 +1,7 @@
 //! The tier: its parts, its life, and its figures.
 
 use crate::appender::Appender;
+use crate::envelope::HEAD_BYTES_MAX;
 use crate::error::io_error;
 use crate::format_file;
 use crate::learn::Learning;
@@ -30,8 +31,8 @@ const SEGMENT_BYTES_MAX: u64 = 1 << 30;
 const COLLECTING_RANK: u8 = 3;
 const COMMITTING_RANK: u8 = 4;
 
-/// What the operator may choose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the operator may choose, and what only the caller knows.
+#[derive(Debug, Clone, Copy)]
 pub struct ValueOptions {
     /// Values from this size on stand in the log, in bytes; `usize::MAX` for none. What stands
     /// there already is read in any case.
@@ -43,6 +44,9 @@ pub struct ValueOptions {
     pub segment_bytes_min: u64,
     /// Seed of the hashes of keys; a secret.
     pub seed: u64,
+    /// How many of a value's first bytes say all that is asked for without it: they stand in its
+    /// row, too, 20 of them at most. Each byte is written again whenever the row is merged.
+    pub head_bytes: fn(&[u8]) -> usize,
 }
 
 impl Default for ValueOptions {
@@ -52,6 +56,7 @@ impl Default for ValueOptions {
             locator_bytes_max: u64::MAX,
             segment_bytes_min: SEGMENT_BYTES_MIN,
             seed: 0,
+            head_bytes: |_| HEAD_BYTES_MAX,
         }
     }
 }
@@ -126,6 +131,12 @@ impl ValueTier {
     pub(crate) fn appender(&self) -> Appender<'_> {
         let used_bytes = Space::of_all(&self.segments.all()).used_bytes;
         Appender::new(&self.segments, self.segment_bytes(used_bytes))
+    }
+
+    /// What the row of a value that stands in the log has of it.
+    pub(crate) fn head_of<'a>(&self, value: &'a [u8]) -> &'a [u8] {
+        let bytes = (self.options.head_bytes)(value).min(HEAD_BYTES_MAX);
+        &value[..bytes.min(value.len())]
     }
 
     /// How large a new segment is where all take `used_bytes`.

@@ -52,7 +52,7 @@ impl<'t> CheckpointWriter<'t> for ValueWriter<'t> {
         let located = match is_apart {
             true => {
                 let pointer = self.values.append(key, value)?;
-                envelope::apart(pointer, value, &mut self.row);
+                envelope::apart(pointer, self.tier.head_of(value), &mut self.row);
                 Some(Located { place: pointer.place, size: SizeClass::of(pointer.units) })
             }
             false => {

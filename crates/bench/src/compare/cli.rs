@@ -221,6 +221,9 @@ pub(crate) struct TierArgs {
     /// How long keys are overwritten
     #[arg(long, default_value = "1", value_name = "MINUTES", value_parser = parse_minutes)]
     pub(crate) minutes: Duration,
+    /// How long space is waited for after that [default: a third of the minutes, ten at most]
+    #[arg(long, value_name = "MINUTES", value_parser = parse_minutes)]
+    pub(crate) rest_minutes: Option<Duration>,
     /// Keys of cache-mode (1,000,000 unless given) and expiry (10,000,000)
     #[arg(long)]
     pub(crate) keys: Option<u64>,

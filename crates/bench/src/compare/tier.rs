@@ -68,6 +68,8 @@ pub(super) struct Amount {
     pub(super) duration: Duration,
     /// How long keys are overwritten by `overwrite`.
     pub(super) overwritten: Duration,
+    /// How long it waits after that.
+    pub(super) rest: Option<Duration>,
     /// Keys of `cache-mode` and `expiry`; each has a number of its own if none is given.
     pub(super) keys: Option<u64>,
     /// Policies of `cache-mode`; all of them if none is given.
@@ -82,6 +84,7 @@ impl Amount {
             connections: args.connections.clone(),
             duration: args.seconds,
             overwritten: args.minutes,
+            rest: args.rest_minutes,
             keys: args.keys,
             policies: args.policies.clone(),
         }

@@ -172,6 +172,34 @@ fn deletions_are_merged_when_they_are_much_of_what_that_rewrites() {
     assert!(tier.stats().files_per_level[0] > 0);
 }
 
+/// Each merge of the youngest level rewrites the next one, so it waits until that is worth it.
+#[test]
+fn small_files_are_merged_when_they_have_half_of_what_that_rewrites() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    let tier = open(root.path());
+    put_generation(&tier, 1, ROWS);
+    tier.compact().expect("merges");
+    let next = megabytes(&tier);
+    let row = |number: u64| (key((number % 3) as u8, 1, number), noise(number, ROW_BYTES));
+    let mut number = 0;
+    let mut put = |rows: u64| {
+        number += 1;
+        let mut rows: Vec<_> = (0..rows).map(|add| row(number + 7 * add)).collect();
+        rows.sort_unstable();
+        commit(&tier, rows);
+        collect_and_merge(&tier, BUSY);
+    };
+    (0..30).for_each(|_| put(2));
+    assert_eq!(tier.stats().files_per_level[0], 30, "they are few bytes");
+    let mut rounds = 0;
+    while tier.stats().files_per_level[0] > 0 {
+        rounds += 1;
+        assert!(rounds < 17, "{:?}", tier.stats());
+        put(40);
+    }
+    assert!(megabytes(&tier).abs_diff(next) <= 1 && rounds > 8, "{rounds}");
+}
+
 #[test]
 fn a_backup_keeps_what_is_deleted_meanwhile() {
     let root = tempfile::tempdir().expect("a temporary directory");

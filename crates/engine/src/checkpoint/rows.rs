@@ -110,6 +110,11 @@ impl Rows {
         self.index.len() + self.elements.len() + self.libraries.len()
     }
 
+    /// How many rows are those of keys.
+    pub(super) fn objects(&self) -> u64 {
+        self.index.len() as u64
+    }
+
     /// What the cold tier has got rid of once these rows are there.
     pub(super) fn dead(&self) -> &Dead {
         &self.dead

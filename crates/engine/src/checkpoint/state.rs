@@ -77,6 +77,8 @@ pub(crate) struct Checkpointing {
     pub(super) stats: RankedMutex<CheckpointStats>,
     /// How often the cold tier has taken rows.
     pub(super) ingests: AtomicU64,
+    /// Keys that were copied and are not in the cold tier yet.
+    in_flight: AtomicU64,
 }
 
 /// Where checkpoints are.
@@ -103,12 +105,29 @@ impl Checkpointing {
             durations: Histogram::default(),
             stats: RankedMutex::default(),
             ingests: AtomicU64::default(),
+            in_flight: AtomicU64::default(),
         }
     }
 
     /// How often the cold tier has taken rows.
     pub(crate) fn ingests(&self) -> u64 {
         self.ingests.load(Ordering::Relaxed)
+    }
+
+    /// Keys that are on their way to the cold tier.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// More keys have been copied.
+    pub(crate) fn note_in_flight(&self, keys: u64) {
+        // Relaxed: a figure, written by one thread at a time.
+        self.in_flight.fetch_add(keys, Ordering::Relaxed);
+    }
+
+    /// What was on its way has arrived, or will not.
+    pub(crate) fn note_landed(&self) {
+        self.in_flight.store(0, Ordering::Relaxed);
     }
 
     /// Where checkpoints are.
@@ -122,5 +141,39 @@ impl Checkpointing {
     pub(super) fn note_lock(&self, time: Duration) {
         let mut stats = self.stats.lock();
         stats.longest_lock = stats.longest_lock.max(time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checkpoint::rows::Rows;
+    use crate::engine::Options;
+    use crate::testing::{opened, put};
+    use basalt_change::place::PartitionId;
+    use basalt_cold::{Fault, MemoryDisk};
+    use basalt_env::ManualClock;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    #[test]
+    fn keys_are_in_flight_from_their_copy_to_the_end_of_the_ingest() {
+        let (clock, disk) = (Arc::new(ManualClock::at_unix_ms(1)), Arc::new(MemoryDisk::new()));
+        let engine = opened(&clock, Options::default(), &disk, &[]).expect("opens");
+        let in_flight = || engine.checkpointing.in_flight();
+        let names = ["one", "two", "three"];
+        names.iter().for_each(|name| put(&engine, name.as_bytes(), 0));
+        let mut rows = Rows::default();
+        for id in PartitionId::all() {
+            engine.collect(id, &mut rows).expect("copies");
+        }
+        assert_eq!(in_flight(), 3);
+        for fault in [Fault::PrepareNoSpace, Fault::CommitNoSpace] {
+            put(&engine, b"four", 0);
+            disk.inject(Path::new("cold"), fault);
+            assert!(engine.checkpoint().is_err());
+            assert_eq!(in_flight(), 0, "{fault:?}");
+        }
+        engine.checkpoint().expect("a checkpoint");
+        assert_eq!(in_flight(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! How much memory the keyspace may take, and what that means for those who take more.
 
 use crate::residency::holds::Holds;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Whether there is room for what takes memory.
@@ -61,6 +61,8 @@ pub(crate) struct MemoryBudget {
     pub(super) exceeded_since_ns: AtomicU64,
     /// For how long it was before that.
     pub(super) exceeded_ns: AtomicU64,
+    /// See [`crate::engine::Engine::checkpoint_behind_percent`].
+    pub(super) checkpoint_behind_percent: AtomicU32,
     /// What is known of keys on disk takes as much as it may.
     pub(super) are_filters_full: AtomicBool,
     pub(super) holds: Holds,
@@ -80,6 +82,7 @@ impl Default for MemoryBudget {
             deleted: AtomicU64::default(),
             exceeded_since_ns: AtomicU64::default(),
             exceeded_ns: AtomicU64::default(),
+            checkpoint_behind_percent: AtomicU32::default(),
             are_filters_full: AtomicBool::default(),
             holds: Holds::default(),
         }

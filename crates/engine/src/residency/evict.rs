@@ -5,6 +5,7 @@
 //! used > 95% of the target ▸ keys leave, from each partition by its share of the bytes
 //!        little of it has arrived ▸ a checkpoint
 //!        or keys are deleted (`delete.rs`); those on disk only from 85% on (`cold_keys.rs`)
+//! half of the target has not been written   ▸ writers are slowed, for longer the more it is
 //! used > 102%              ▸ commands that take memory wait
 //! nothing has left, and no checkpoint has written anything, for a while ▸ they are refused
 //! ```
@@ -37,6 +38,11 @@ const BEGIN_PERCENT: u64 = 95;
 const END_PERCENT: u64 = 94;
 /// Percent of the target above which commands that take memory wait.
 const WAIT_PERCENT: u64 = 102;
+/// Percent of the target that may wait for checkpoints, or be on its way to the cold tier: nothing
+/// of it can leave. Above, writers are slowed, or they would fill memory at their full speed and
+/// then all stand still until a checkpoint has ended; at as many percent more by 100 hundredths.
+const UNWRITTEN_PERCENT: u64 = 50;
+const UNWRITTEN_PERCENT_BEHIND: u64 = 25;
 /// Percent of the keys that may be dirty near the target before a checkpoint is asked for.
 const DIRTY_PERCENT: u64 = 20;
 /// Percent of the target that tombstones may take before a checkpoint is asked for.
@@ -112,17 +118,20 @@ impl Evictor {
         engine.budget.holds.end_due(engine.env.clock.now());
         let Some(target) = engine.memory_target() else {
             engine.budget.set_room(Room::Free);
+            engine.note_unwritten(0, 0);
             engine.budget.note_exceeded(Exceeded::No, engine.env.clock.monotonic_ns());
             return LOOK_EVERY;
         };
         if engine.budget.seen().max(engine.page_bytes()) < target / 100 * FAR_PERCENT {
             // Not added up once more only to see that nothing is to be done.
             engine.budget.set_room(Room::Free);
+            engine.note_unwritten(0, 0);
             engine.budget.note_exceeded(Exceeded::No, engine.env.clock.monotonic_ns());
             self.progress = engine.env.clock.now();
             return LOOK_EVERY_FAR;
         }
         let usage = engine.usage();
+        engine.note_unwritten(engine.unwritten_bytes(&usage), target);
         let are_full = usage.filter_bytes > target / 100 * engine.options.cold_filter_percent;
         engine.budget.are_filters_full.store(are_full, Ordering::Relaxed);
         let exceeded = if usage.bytes > target { Exceeded::Yes } else { Exceeded::No };
@@ -283,6 +292,21 @@ impl Engine {
     /// The keyspace takes more than these percent of its target.
     pub(crate) fn takes_more_than(&self, percent: u64) -> bool {
         self.memory_target().is_some_and(|target| self.usage().bytes > target / 100 * percent)
+    }
+
+    /// What waits for a checkpoint, or for the end of one, if all keys take the same.
+    fn unwritten_bytes(&self, usage: &Usage) -> u64 {
+        let unwritten = usage.dirty_keys + self.checkpointing.in_flight();
+        let share = (unwritten as f64 / usage.keys.max(1) as f64).min(1.0);
+        (usage.bytes as f64 * share) as u64
+    }
+
+    fn note_unwritten(&self, bytes: u64, target: u64) {
+        let behind = bytes.saturating_sub(target / 100 * UNWRITTEN_PERCENT);
+        let percent = behind.saturating_mul(100) / (target / 100 * UNWRITTEN_PERCENT_BEHIND).max(1);
+        let percent = u32::try_from(percent).unwrap_or(u32::MAX);
+        // Relaxed: a figure by itself.
+        self.budget.checkpoint_behind_percent.store(percent, Ordering::Relaxed);
     }
 
     /// The evictor's thread. Returns when the engine stops.

@@ -45,6 +45,13 @@ impl Engine {
         self.budget.room.load(Ordering::Relaxed) == Room::Later as u8
     }
 
+    /// How far checkpoints are behind with what fills memory, in hundredths of how far they may be:
+    /// 0 up to there, 100 and more when writers will soon have to wait for one to end. What is
+    /// changed meanwhile is to come the slower.
+    pub fn checkpoint_behind_percent(&self) -> u32 {
+        self.budget.checkpoint_behind_percent.load(Ordering::Relaxed)
+    }
+
     /// What has left memory so far.
     pub fn eviction_stats(&self) -> EvictionStats {
         let budget = &self.budget;

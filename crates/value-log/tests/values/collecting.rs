@@ -109,6 +109,55 @@ fn a_head_is_read_without_its_value() {
 }
 
 #[test]
+fn a_row_has_what_is_asked_for_of_its_value_and_no_more() {
+    let world = World::default();
+    let rows = Arc::new(MemoryTier::open(&world.rows, Path::new(DIR), Residency::Cached));
+    let disk = Arc::new(world.disk.clone());
+    let head_bytes = |value: &[u8]| 1 + usize::from(value[0] % 31);
+    let options = ValueOptions { head_bytes, segment_bytes_min: 16 << 10, ..Default::default() };
+    let tier = ValueTier::open(Arc::clone(&rows) as _, disk, Path::new(DIR), options);
+    let tier = tier.expect("opens");
+    for round in 0..4 {
+        put_all(&tier, 0..100, round);
+        // Some are moved, and have the same in their new rows.
+        put_all(&tier, 0..30, 10 + round);
+        collect_all(&tier, 15);
+        let keys: Vec<Vec<u8>> = (0..100).map(key).collect();
+        let rows = rows.read_many(&keys).expect("reads");
+        for (head, row) in tier.read_heads(&keys).expect("reads").into_iter().zip(rows) {
+            let (head, row) = (head.expect("a head").bytes, row.expect("a row"));
+            assert_eq!(head.len(), (1 + usize::from(row[0] % 31)).min(20));
+            assert_eq!(row.len(), head.len() + 18, "where the value is");
+        }
+    }
+    assert!(tier.stats().value_log_collected_bytes > 0);
+}
+
+#[test]
+fn small_segments_are_collected_together() {
+    let world = World::default();
+    let rows = Arc::new(MemoryTier::open(&world.rows, Path::new(DIR), Residency::Cached));
+    let disk = Arc::new(world.disk.clone());
+    let options = ValueOptions { segment_bytes_min: 16 << 10, ..ValueOptions::default() };
+    let tier = ValueTier::open(Arc::clone(&rows) as _, disk, Path::new(DIR), options);
+    let tier = tier.expect("opens");
+    collect_all(&tier, 15);
+    put_all(&tier, 0..400, 0);
+    for number in (0..400).filter(|number| number % 2 == 0) {
+        put_all(&tier, number..number + 1, 1);
+    }
+    let (before, segments) = (rows.stats().checkpoints_committed, tier.stats().value_log_segments);
+    collect_all(&tier, 40);
+    let collected = segments - tier.stats().value_log_segments;
+    let commits = rows.stats().checkpoints_committed - before;
+    assert!(collected > 8 && commits <= collected.div_ceil(4), "{collected} by {commits}");
+    for number in 0..400 {
+        let round = if number % 2 == 0 { 1 } else { 0 };
+        assert_eq!(read(&tier, &key(number)), Some(noise(number + round * 1_000, 1_000)));
+    }
+}
+
+#[test]
 fn what_is_deleted_or_becomes_small_is_garbage() {
     let world = World::default();
     let tier = world.open();

@@ -23,7 +23,8 @@ use crate::report::TestReport;
 use crate::run::run as run_load;
 
 const VALUE_BYTES: usize = 1024;
-/// The rest after the load, as a share of it, at most: ten minutes after half an hour.
+/// The rest after the load if none is given, as a share of it, at most: ten minutes after half an
+/// hour.
 const REST_SHARE: u32 = 3;
 const REST_MAX: Duration = Duration::from_secs(600);
 
@@ -56,7 +57,7 @@ pub(super) fn run(
     figures.hold(&what, with_journal, WRITTEN_WITH_JOURNAL)?;
     figures.hold(&what, ("space, of the data", filled.space_share()), SPACE)?;
     locks(&what, (locks_loaded, Locks::of(&filled)?), figures)?;
-    rest(amount.overwritten, (&filled, &before), changed_bytes, figures)?;
+    rest(amount, (&filled, &before), changed_bytes, figures)?;
     filled.finish(figures)
 }
 
@@ -171,12 +172,12 @@ fn locks(
 
 /// Waits, and says what has become of space and of what is written.
 fn rest(
-    overwritten: Duration,
+    amount: &Amount,
     (filled, before): (&Filled, &Written),
     changed_bytes: f64,
     figures: &mut Figures<'_, '_>,
 ) -> Result<(), BenchError> {
-    let rest = (overwritten / REST_SHARE).min(REST_MAX);
+    let rest = amount.rest.unwrap_or((amount.overwritten / REST_SHARE).min(REST_MAX));
     thread::sleep(rest);
     let what = format!("{} s later", rest.as_secs());
     let written = Written::by(filled)?.since(before);

@@ -21,6 +21,7 @@ pub(super) fn tier(source: &Source<'_>, lines: &mut Lines) {
             Some(Room::Full) => "full",
         },
     );
+    lines.put("tier_checkpoint_behind_percent", engine.checkpoint_behind_percent());
     let reads = engine.miss_stats();
     lines.put("tier_reads", reads.durations.count());
     lines.put("tier_keys_read", reads.keys);

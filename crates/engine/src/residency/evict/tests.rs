@@ -114,6 +114,33 @@ fn tagged(number: u32) -> String {
     format!("{{{}}}{number}", number % 8)
 }
 
+/// Before memory is full of what cannot leave it.
+#[test]
+fn writers_are_slowed_by_what_waits_for_checkpoints() {
+    let bench = Bench::new(Eviction::Demote);
+    let engine = &bench.engine;
+    (0..KEYS).for_each(|number| bench.put(0, &name(number), 0));
+    let mut evictor = Evictor::new(engine);
+    let mut behind = |percent: u64| {
+        engine.set_memory_target(Some(engine.usage().bytes * 100 / percent));
+        evictor.round(engine);
+        engine.checkpoint_behind_percent()
+    };
+    // Percent of the target, all of which is dirty.
+    assert_eq!((behind(40), behind(61)), (0, 44));
+    assert!((59..=61).contains(&behind(65)));
+    assert!((98..=102).contains(&behind(75)));
+    assert!((178..=182).contains(&behind(95)));
+    engine.checkpoint().expect("a checkpoint");
+    assert_eq!((behind(94), engine.checkpointing.in_flight()), (0, 0));
+    // What has been copied cannot leave before it has arrived.
+    engine.checkpointing.note_in_flight(u64::from(KEYS));
+    assert!((174..=182).contains(&behind(94)));
+    engine.set_memory_target(None);
+    evictor.round(engine);
+    assert_eq!(engine.checkpoint_behind_percent(), 0);
+}
+
 #[test]
 fn what_was_not_used_for_longest_is_deleted_and_announced() {
     let bench = Bench::new(Eviction::Delete(Among::All, First::LeastRecent));
