@@ -15,8 +15,8 @@ use std::time::Duration;
 /// their order.
 pub trait ReplyForm: Debug + Send {
     /// A request of the client begins to run: its reply will be written to `out`. `now_ms` is the
-    /// time, in unix milliseconds. Returns the terms under which the request runs, if its connection
-    /// has none.
+    /// time, in unix milliseconds. Returns the terms under which it runs, if its connection has
+    /// none.
     fn begin(&mut self, out: &mut Output, now_ms: u64) -> Option<Terms>;
 
     /// The request that has begun is of the user who has proven to be its sender: the session is to

@@ -2,9 +2,9 @@
 //!
 //! It sleeps while commands take no time, and the first loan ([`Loan`]) wakes it. Then it looks at
 //! all loans now and then, until there was none for a while. One that it sees twice, and that
-//! nobody has used meanwhile as a script does, is a command that has taken two milliseconds or more;
-//! from then on it serves the thread's other clients twice a millisecond (`beside.rs`) until the
-//! command has ended.
+//! nobody has used meanwhile as a script does, is a command that has taken two milliseconds or
+//! more; from then on it serves the thread's other clients twice a millisecond (`beside.rs`) until
+//! the command has ended.
 
 use basalt_env::thread::JoinHandle;
 use basalt_service::draws;
