@@ -144,9 +144,9 @@ mod tests {
         let clock = ManualClock::default();
         let mut budget = Budget::default();
         assert!(budget.admits_long(1, clock.now()));
-        clock.advance_ms(5);
+        clock.advance_ms(1);
         assert!(budget.admits_long(2, clock.now()));
-        clock.advance_ms(10);
+        clock.advance_ms(1);
         assert!(!budget.admits_long(3, clock.now()));
         assert_eq!(budget.put_off_behind(), Some(2));
     }
