@@ -12,8 +12,7 @@ fn server_with_cold(keys: &[&str]) -> TestServer {
     for key in keys {
         server.line(&format!("SET {key} value"));
     }
-    server.server.engine.checkpoint().expect("the tier is in memory");
-    server.server.engine.unload();
+    server.leave_memory();
     server
 }
 

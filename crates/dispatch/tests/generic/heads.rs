@@ -81,6 +81,14 @@ fn ask(server: &mut TestServer, keys: &[&str]) -> Vec<Value> {
     replies
 }
 
+/// Puts a hash of which all fields, named by numbers, expire after a second.
+fn put_passing_hash(server: &mut TestServer, fields: usize) {
+    let names: Vec<String> = (0..fields).map(|number| number.to_string()).collect();
+    let pairs: String = names.iter().map(|name| format!(" {name} value")).collect();
+    server.line(&format!("HSET hash{pairs}"));
+    server.line(&format!("HPEXPIRE hash 1000 FIELDS {fields} {}", names.join(" ")));
+}
+
 fn on_disk(engine: &Arc<Engine>) -> u64 {
     engine.totals(0).keys_cold_only
 }
@@ -92,8 +100,7 @@ fn they_answer_alike_and_bring_nothing_into_memory() {
     let keys = fill(&mut server);
     server.clock.advance_ms(1_000);
     let in_memory = ask(&mut server, &keys);
-    server.server.engine.checkpoint().expect("the tier is in memory");
-    server.server.engine.unload();
+    server.leave_memory();
     let keys_on_disk = on_disk(&server.server.engine);
     assert!(keys_on_disk >= 24);
     assert_eq!(ask(&mut server, &keys), in_memory);
@@ -110,12 +117,8 @@ fn a_hash_is_gone_when_its_last_field_has_expired() {
     for fields in [2, 20_000] {
         let mut server = TestServer::new();
         server.server.engine.set_active_expiry(false);
-        let names: Vec<String> = (0..fields).map(|number| number.to_string()).collect();
-        let pairs: String = names.iter().map(|name| format!(" {name} value")).collect();
-        server.line(&format!("HSET hash{pairs}"));
-        server.line(&format!("HPEXPIRE hash 1000 FIELDS {fields} {}", names.join(" ")));
-        server.server.engine.checkpoint().expect("the tier is in memory");
-        server.server.engine.unload();
+        put_passing_hash(&mut server, fields);
+        server.leave_memory();
         server.clock.advance_ms(999);
         assert_eq!(server.line("EXISTS hash"), Value::Integer(1), "{fields}");
         server.clock.advance_ms(1);
@@ -133,16 +136,13 @@ fn a_hash_of_which_fields_have_changed_is_gone_at_another_time() {
     for fields in [2, 20_000] {
         let mut server = TestServer::new();
         server.server.engine.set_active_expiry(false);
-        let names: Vec<String> = (0..fields).map(|number| number.to_string()).collect();
-        let pairs: String = names.iter().map(|name| format!(" {name} value")).collect();
-        server.line(&format!("HSET hash{pairs}"));
-        server.line(&format!("HPEXPIRE hash 1000 FIELDS {fields} {}", names.join(" ")));
+        put_passing_hash(&mut server, fields);
         let changes = ["HPEXPIRE hash 2000", "HPERSIST hash", "HPEXPIRE hash 500"];
         let mut there = Vec::new();
         for line in changes {
-            leave(&server);
+            server.leave_memory();
             server.line(&format!("{line} FIELDS 1 1"));
-            leave(&server);
+            server.leave_memory();
             server.clock.advance_ms(1_000);
             there.push(server.line("EXISTS hash"));
             assert_eq!(on_disk(&server.server.engine), 1, "{fields}, {line}: it has been read");
@@ -160,16 +160,11 @@ fn a_hash_with_an_expiry_and_versions_of_which_all_fields_expire_is_read() {
     server.line("CAS.HSET hash a 1");
     server.line("HPEXPIRE hash 1000 FIELDS 1 a");
     server.line("PEXPIRE hash 5000");
-    leave(&server);
+    server.leave_memory();
     assert_eq!(server.line("EXISTS other hash none"), Value::Integer(2));
     assert_eq!(on_disk(&server.server.engine), 1, "and no other is");
     server.clock.advance_ms(1_000);
     assert_eq!(server.line("EXISTS other hash none"), Value::Integer(1));
-}
-
-fn leave(server: &TestServer) {
-    server.server.engine.checkpoint().expect("the tier is in memory");
-    server.server.engine.unload();
 }
 
 /// In the time between reading and running again.
@@ -177,7 +172,7 @@ fn leave(server: &TestServer) {
 fn what_has_changed_since_it_was_read_is_read_again() {
     let mut server = TestServer::new();
     server.line("SET k value");
-    leave(&server);
+    server.leave_memory();
     let mut other = server.another_connection();
     for (line, expected) in
         [("APPEND k 123", 8), ("SET k four", 4), ("SETRANGE k 9 x", 10), ("DEL k", 0)]
@@ -190,10 +185,10 @@ fn what_has_changed_since_it_was_read_is_read_again() {
         receiver.recv().expect("it is called").expect("the tier can be read");
         other.line(line);
         if expected != 4 {
-            leave(&server);
+            server.leave_memory();
         }
         assert_eq!(server.line("STRLEN k"), Value::Integer(expected), "{line}");
-        leave(&server);
+        server.leave_memory();
     }
 }
 
@@ -205,8 +200,7 @@ fn very_many_keys_are_refused_where_memory_is_small() {
     for key in &keys {
         server.run(&["SET", key, "value"]);
     }
-    server.server.engine.checkpoint().expect("the tier is in memory");
-    server.server.engine.unload();
+    server.leave_memory();
     let ask = |server: &mut TestServer, target: u64| {
         let engine = Arc::clone(&server.server.engine);
         engine.set_memory_target(Some(target));

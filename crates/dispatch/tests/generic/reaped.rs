@@ -3,11 +3,6 @@
 use crate::harness::TestServer;
 use basalt_resp::Value;
 
-fn leave(server: &TestServer) {
-    server.server.engine.checkpoint().expect("the tier is in memory");
-    server.server.engine.unload();
-}
-
 fn settle(server: &TestServer) {
     let engine = &server.server.engine;
     while engine.totals(0).keys_unread > 0 {
@@ -21,7 +16,7 @@ fn server_with_expired(lines: &[&str]) -> TestServer {
     let mut server = TestServer::new();
     server.server.engine.set_active_expiry(false);
     lines.iter().for_each(|line| drop(server.line(line)));
-    leave(&server);
+    server.leave_memory();
     server.clock.advance_ms(10);
     server
 }
@@ -33,7 +28,7 @@ fn a_watched_key_that_expires_on_disk_has_changed() {
     server.line("SET k value PX 10");
     server.line("SET other value");
     server.line("WATCH k");
-    leave(&server);
+    server.leave_memory();
     server.clock.advance_ms(10);
     server.server.engine.reap_due();
     assert_eq!(server.line("DBSIZE"), Value::Integer(1));
@@ -59,7 +54,7 @@ fn keys_that_are_put_again_count_once() {
             let mut server = server.reopen();
             settle(&server);
             assert_eq!(server.line("DBSIZE"), Value::Integer(3), "reaps first: {reaps_first}");
-            leave(&server);
+            server.leave_memory();
         }
     }
 }
@@ -71,7 +66,7 @@ fn a_mark_counts_what_was_removed() {
     server.server.engine.reap_due();
     assert_eq!(server.line("DBSIZE"), Value::Integer(1));
     assert_eq!(server.reopen().line("DBSIZE"), Value::Integer(1), "by the log");
-    leave(&server);
+    server.leave_memory();
     assert_eq!(server.reopen().line("DBSIZE"), Value::Integer(1), "by the mark");
     assert_eq!(server.server.engine.expired_keys(), 2);
 }
@@ -80,7 +75,7 @@ fn a_mark_counts_what_was_removed() {
 fn a_version_does_not_come_back() {
     let server = server_with_expired(&["CAS.SET k value", "PEXPIRE k 10"]);
     server.server.engine.reap_due();
-    leave(&server);
+    server.leave_memory();
     let mut server = server.reopen();
     assert_eq!(server.line("EXISTS k"), Value::Integer(0));
     let Value::Array(first) = server.line("CAS.SET k value") else { panic!("a version") };
@@ -102,7 +97,7 @@ fn a_large_hash_of_which_all_fields_have_expired_goes_without_being_read() {
     }
     server.line("HPEXPIRE second 2000 FIELDS 1 77");
     server.line("HSET mixed 77 stays");
-    leave(&server);
+    server.leave_memory();
     for (left, fields) in [(3, 0), (2, 20_000), (1, 40_000)] {
         server.server.engine.reap_due();
         assert_eq!(server.line("DBSIZE"), Value::Integer(left));

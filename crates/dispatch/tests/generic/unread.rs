@@ -11,13 +11,8 @@ use std::sync::Arc;
 fn server_with_cold(lines: &[&str]) -> TestServer {
     let mut server = TestServer::new();
     lines.iter().for_each(|line| drop(server.line(line)));
-    leave(&server);
+    server.leave_memory();
     server
-}
-
-fn leave(server: &TestServer) {
-    server.server.engine.checkpoint().expect("the tier is in memory");
-    server.server.engine.unload();
 }
 
 fn settle(server: &TestServer) {
@@ -117,7 +112,7 @@ fn listeners_have_commands_wait() {
 fn a_watched_key_that_is_put_unread_has_changed() {
     let mut server = server_with_cold(&["SET k old", "SET other value"]);
     server.line("WATCH k");
-    leave(&server);
+    server.leave_memory();
     let mut other = server.another_connection();
     assert!(!waits(&mut other, "SET k new"));
     server.line("MULTI");
@@ -163,7 +158,7 @@ fn a_restart_finds_what_was_put_unread() {
     settle(&server);
     assert_eq!(server.line("DBSIZE"), Value::Integer(4));
     let engine = Arc::clone(&server.server.engine);
-    leave(&server);
+    server.leave_memory();
     assert_eq!(engine.totals(0).keys, 4);
 }
 
@@ -204,7 +199,7 @@ fn replies_are_those_of_keys_in_memory() {
         let mut unread = 0;
         for number in 0..100 {
             if random.chance(1, 2) {
-                leave(&cold);
+                cold.leave_memory();
             }
             let count = 1 + random.below(12);
             let input = requests(&mut commands, &mut random, count);
@@ -222,7 +217,7 @@ fn replies_are_those_of_keys_in_memory() {
         }
         assert!(unread > 0, "seed {seed}");
         settle(&cold);
-        leave(&cold);
+        cold.leave_memory();
         assert_eq!(cold.line("DBSIZE"), warm.line("DBSIZE"), "seed {seed}");
         for key in KEYS {
             for line in [format!("GET {key}"), format!("PTTL {key}")] {

@@ -46,15 +46,10 @@ fn fill(server: &mut TestServer) -> Vec<&'static str> {
     keys
 }
 
-fn leave(server: &TestServer) {
-    server.server.engine.checkpoint().expect("the tier is in memory");
-    server.server.engine.unload();
-}
-
 fn server_with_cold(lines: &[&str]) -> TestServer {
     let mut server = TestServer::new();
     lines.iter().for_each(|line| drop(server.line(line)));
-    leave(&server);
+    server.leave_memory();
     server
 }
 
@@ -91,7 +86,7 @@ fn keys_of_all_forms_go_without_being_read_and_their_rows_with_them() {
             let mut server = TestServer::new();
             let keys = fill(&mut server);
             server.line("SET left value");
-            leave(&server);
+            server.leave_memory();
             let (_, others) = rows(&server);
             assert!(others > 100_000, "{others}");
             let [first, rest @ ..] = &keys[..] else { panic!("some keys") };
@@ -104,7 +99,7 @@ fn keys_of_all_forms_go_without_being_read_and_their_rows_with_them() {
             assert_eq!(server.line("DBSIZE"), Value::Integer(1));
             let exist = format!("EXISTS {}", keys.join(" "));
             assert_eq!(server.line(&exist), Value::Integer(0), "{command}");
-            leave(&server);
+            server.leave_memory();
             assert_eq!(rows(&server), (1, 0), "{command}, reopened: {is_reopened}");
             assert_eq!(server.line("DBSIZE"), Value::Integer(1));
             assert_eq!(server.line("GET left"), Value::Bulk(b"value".to_vec()));
@@ -123,12 +118,12 @@ fn hashes_of_which_all_fields_have_expired_go_and_do_not_count() {
             let pairs: String = (0..fields).map(|number| format!(" {number} value")).collect();
             server.line(&format!("HSET hash{pairs}"));
             server.line(&format!("HPEXPIRE hash 1000 FIELDS {fields}{names}"));
-            leave(&server);
+            server.leave_memory();
             server.clock.advance_ms(advance_ms);
             assert_eq!(server.line("DEL hash"), Value::Integer(deleted), "{fields}");
             assert_eq!((keys_read(&server), server.line("DBSIZE")), (0, Value::Integer(0)));
             assert_eq!(server.server.engine.expired_keys(), 0);
-            leave(&server);
+            server.leave_memory();
             assert_eq!(rows(&server), (0, 0), "{fields}");
         }
     }
@@ -184,7 +179,7 @@ fn listeners_hear_what_has_become_of_keys() {
 fn a_watched_key_that_goes_has_changed() {
     let mut server = server_with_cold(&["SET k value", "SET other value"]);
     server.line("WATCH k");
-    leave(&server);
+    server.leave_memory();
     let mut other = server.another_connection();
     assert_eq!(other.line("DEL k"), Value::Integer(1));
     server.line("MULTI");
@@ -198,7 +193,7 @@ fn versions_go_with_their_keys_and_do_not_come_back() {
     let mut server = server_with_cold(&["SET other value"]);
     server.line("CAS.SET k value");
     let there = server.line("CAS.GET k");
-    leave(&server);
+    server.leave_memory();
     assert_eq!(server.line("UNLINK k"), Value::Integer(1));
     assert_eq!(server.line("GET k"), Value::Null);
     let mut server = server.reopen();
@@ -225,12 +220,12 @@ fn what_has_changed_since_it_was_read_is_read_again() {
             wait_for(wait, &server.server.engine);
             server.another_connection().line(line);
             if leaves {
-                leave(&server);
+                server.leave_memory();
             }
             server.clock.advance_ms(1);
             assert_eq!(server.line("DEL k"), Value::Integer(deleted), "{line}, {leaves}");
             assert_eq!(server.line("EXISTS k"), Value::Integer(0), "{line}, {leaves}");
-            leave(&server);
+            server.leave_memory();
             let keys = server.line("DBSIZE");
             assert_eq!(server.reopen().line("DBSIZE"), keys, "{line}, {leaves}");
         }
@@ -257,7 +252,7 @@ fn a_collection_that_recovery_has_not_read_goes_with_its_changes() {
     assert_eq!((server.line("DBSIZE"), keys_read(&server)), (Value::Integer(0), 0));
     let mut server = server.reopen();
     assert_eq!(server.line("DBSIZE"), Value::Integer(0));
-    leave(&server);
+    server.leave_memory();
     assert_eq!(rows(&server), (0, 0));
 }
 

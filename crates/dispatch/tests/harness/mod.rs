@@ -256,6 +256,12 @@ impl TestServer {
         memory_tier(&self.disk)
     }
 
+    /// Has all keys be on disk only.
+    pub fn leave_memory(&self) {
+        self.server.engine.checkpoint().expect("the tier is in memory");
+        self.server.engine.unload();
+    }
+
     /// One more connection to the same server, to be used by another thread.
     pub fn another_connection(&self) -> TestServer {
         let (session, inbox) = connect(&self.server);

@@ -262,8 +262,7 @@ fn an_expired_key_that_is_flushed_or_deleted_is_no_change() {
 
 /// Has every key on disk only.
 fn unload(server: &TestServer) {
-    server.server.engine.checkpoint().expect("the tier is in memory");
-    server.server.engine.unload();
+    server.leave_memory();
 }
 
 #[test]

@@ -341,8 +341,7 @@ fn leaving_memory_and_coming_back_is_no_change_of_a_queue_or_of_versions() {
         server.line(line);
     }
     server.line("WATCH k h s z q");
-    server.server.engine.checkpoint().expect("the tier is in memory");
-    server.server.engine.unload();
+    server.leave_memory();
     for line in ["CAS.GET k", "CAS.HGET h f", "CAS.SISMEMBER s m", "CAS.ZSCORE z m", "Q.PEEK q"] {
         server.line(line);
     }
