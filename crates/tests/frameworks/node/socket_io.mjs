@@ -12,6 +12,15 @@ import { nodeRedisOptions, options, run, sleep, until } from './server.mjs';
 
 const NODES = 3;
 
+/** A client of a server, its side of it, and what the client hears. */
+async function withClient(io, url) {
+  const connected = new Promise((resolve) => io.once('connection', resolve));
+  const client = connect(url, { transports: ['websocket'], forceNew: true, reconnection: false });
+  const heard = [];
+  client.onAny((...message) => heard.push(message));
+  return { client, socket: await connected, heard };
+}
+
 /** A few servers with a client each, and what their clients hear. */
 async function withNodes(adapter, body, settings = {}) {
   const opened = [];
@@ -20,11 +29,9 @@ async function withNodes(adapter, body, settings = {}) {
     const http = createServer();
     const io = new Server(http, { adapter: await adapter(opened), ...settings });
     await new Promise((resolve) => http.listen(0, '127.0.0.1', resolve));
-    const client = connect(`http://127.0.0.1:${http.address().port}`, { transports: ['websocket'], reconnection: false });
-    const socket = await new Promise((resolve) => io.on('connection', resolve));
-    const heard = [];
-    client.onAny((...message) => heard.push(message));
-    nodes.push({ io, client, socket, heard });
+    const url = `http://127.0.0.1:${http.address().port}`;
+    const { client, socket, heard } = await withClient(io, url);
+    nodes.push({ io, url, client, socket, heard });
   }
   await until('all servers know each other', async () => (await nodes[0].io.fetchSockets()).length === NODES);
   await body(nodes);
@@ -71,7 +78,8 @@ async function together(nodes) {
 
 const ioredis = (opened) => {
   const client = new Redis(options);
-  opened.push(client);
+  // Not before the answers are there to what adapters have sent at their end without waiting.
+  opened.push({ disconnect: () => client.quit() });
   return client;
 };
 
@@ -109,11 +117,15 @@ async function recovery() {
     const cut = new Promise((resolve) => two.client.once('disconnect', resolve));
     // Only then is the client's session kept; one that is back earlier is a new client.
     const noticed = new Promise((resolve) => two.io.sockets.sockets.get(id).once('disconnect', resolve));
+    const witness = await withClient(two.io, two.url);
     two.client.io.engine.close();
     await cut;
     await noticed;
     one.io.emit('meanwhile', 1);
     one.io.emit('meanwhile', 2);
+    // The adapter tells a client twice of what its server reads from the stream after the client is back.
+    await until('its server has read them', () => witness.heard.length === 2);
+    witness.client.disconnect();
     two.client.connect();
     await until('it has caught up', () => two.heard.length === 3);
     assert.equal(two.client.recovered, true);
