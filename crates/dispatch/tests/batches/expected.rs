@@ -23,7 +23,7 @@ fn left_on_disk(server: &mut TestServer, lines: &[&str]) -> u64 {
     for line in lines {
         encode_request(&line.split_whitespace().collect::<Vec<_>>(), &mut input);
     }
-    let Some(Wait::Keys(missing)) = server.run_batch_once(input, lines.len()) else {
+    let Some(Wait::Keys(missing)) = server.run_batch_when_free(&input, lines.len()) else {
         panic!("the first request waits for its key");
     };
     let engine = &server.server.engine;
@@ -49,7 +49,7 @@ fn keys_of_requests_behind_one_that_waits_are_read_meanwhile() {
     assert_eq!((reads.keys, reads.joined), (5, 0), "each once");
     // Then they answer without a wait.
     for line in ["GET b", "MGET c d", "APPEND e x"] {
-        assert!(server.run_once(line).is_none(), "{line}");
+        assert!(server.run_when_free(line).is_none(), "{line}");
     }
 }
 

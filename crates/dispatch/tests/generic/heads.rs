@@ -177,7 +177,7 @@ fn what_has_changed_since_it_was_read_is_read_again() {
     for (line, expected) in
         [("APPEND k 123", 8), ("SET k four", 4), ("SETRANGE k 9 x", 10), ("DEL k", 0)]
     {
-        let wait = server.run_once("STRLEN k").expect("it waits for the row");
+        let wait = server.run_when_free("STRLEN k").expect("it waits for the row");
         let engine = Arc::clone(&server.server.engine);
         let (sender, receiver) = std::sync::mpsc::channel();
         let done = Box::new(move |result| sender.send(result).expect("somebody waits"));
@@ -205,7 +205,7 @@ fn very_many_keys_are_refused_where_memory_is_small() {
         let engine = Arc::clone(&server.server.engine);
         engine.set_memory_target(Some(target));
         let line = format!("EXISTS {}", keys.join(" "));
-        let wait = server.run_once(&line).expect("it waits for the rows");
+        let wait = server.run_when_free(&line).expect("it waits for the rows");
         let (sender, receiver) = std::sync::mpsc::channel();
         let done = Box::new(move |result| sender.send(result).expect("somebody waits"));
         assert!(wait.start(&engine, done).is_none());

@@ -24,7 +24,7 @@ fn settle(server: &TestServer) {
 }
 
 fn waits(server: &mut TestServer, line: &str) -> bool {
-    matches!(server.run_once(line), Some(Wait::Keys(_) | Wait::Heads(..)))
+    matches!(server.run_when_free(line), Some(Wait::Keys(_) | Wait::Heads(..)))
 }
 
 #[test]

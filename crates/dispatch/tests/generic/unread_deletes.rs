@@ -216,7 +216,7 @@ fn what_has_changed_since_it_was_read_is_read_again() {
         for leaves in [false, true] {
             let mut server = server_with_cold(&["SET k value", "SET other value"]);
             server.server.engine.set_active_expiry(false);
-            let wait = server.run_once("DEL k").expect("it waits for the row");
+            let wait = server.run_when_free("DEL k").expect("it waits for the row");
             wait_for(wait, &server.server.engine);
             server.another_connection().line(line);
             if leaves {
@@ -271,14 +271,14 @@ fn a_pipeline_waits_once() {
     for line in lines {
         encode_request(&line.split_whitespace().collect::<Vec<_>>(), &mut input);
     }
-    let wait = server.run_batch_once(input, lines.len()).expect("it waits for the rows");
+    let wait = server.run_batch_when_free(&input, lines.len()).expect("it waits for the rows");
     assert!(matches!(wait, Wait::Heads(..)), "{wait:?}");
     wait_for(wait, &server.server.engine);
     while server.server.engine.totals(0).keys_cold_only == 6 {
         std::thread::yield_now();
     }
     for line in lines {
-        assert!(server.run_once(line).is_none(), "{line}");
+        assert!(server.run_when_free(line).is_none(), "{line}");
     }
     assert_eq!(server.line("DBSIZE"), Value::Integer(3));
     assert_eq!(keys_read(&server), 1, "what GET asks for");

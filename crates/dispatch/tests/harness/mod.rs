@@ -331,6 +331,28 @@ impl TestServer {
         self.run_input_once(input)
     }
 
+    /// As [`TestServer::run_once`], but again as long as a thread in the background holds a
+    /// partition, of which there may be one that has no CPU.
+    #[allow(dead_code, reason = "not every user of this file has commands wait")]
+    pub fn run_when_free(&mut self, line: &str) -> Option<Wait> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut input = Vec::new();
+        encode_request(&words, &mut input);
+        self.run_batch_when_free(&input, 1)
+    }
+
+    /// As [`TestServer::run_batch_once`], but again as long as a thread in the background holds a
+    /// partition that the first request needs.
+    #[allow(dead_code, reason = "not every user of this file has commands wait")]
+    pub fn run_batch_when_free(&mut self, input: &[u8], batch_max: usize) -> Option<Wait> {
+        loop {
+            match self.run_batch_once(input.to_vec(), batch_max) {
+                Some(Wait::Held) => std::thread::yield_now(),
+                other => return other,
+            }
+        }
+    }
+
     /// Runs the one request of this input once, as [`TestServer::run_once`] does.
     #[allow(dead_code, reason = "not every user of this file has commands wait")]
     pub fn run_input_once(&mut self, input: Vec<u8>) -> Option<Wait> {
