@@ -1,10 +1,10 @@
 //! The thread that serves the clients of network threads whose command takes long.
 //!
 //! It sleeps while commands take no time, and the first loan ([`Loan`]) wakes it. Then it looks at
-//! all loans now and then, until there was none for a while. One that it sees twice, and that
-//! nobody has used meanwhile as a script does, is a command that has taken two milliseconds or
-//! more; from then on it serves the thread's other clients twice a millisecond (`beside.rs`) until
-//! the command has ended.
+//! all loans now and then, until there was none for a while. One that it sees twice is a command
+//! that has taken two milliseconds or more; from then on it looks twice a millisecond, until the
+//! command has ended, and serves the thread's other clients (`beside.rs`) if nobody has since its
+//! last look. A script does so by itself, unless it searches or copies for longer.
 
 use basalt_env::thread::JoinHandle;
 use basalt_service::draws;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Between two looks while commands run that may take long …
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// … and while the clients of one are served.
+/// … and while one does.
 const ATTEND_EVERY: Duration = Duration::from_micros(500);
 
 /// The thread.
@@ -74,14 +74,12 @@ fn run(loans: &[Arc<Loan>], stopped: &Receiver<()>) {
 fn look(loan: &Loan, seen: &mut u64) -> Option<Duration> {
     let count = loan.count();
     let before = std::mem::replace(seen, count);
-    let is_lent = count % 2 == 1;
-    match (is_lent, before == count) {
-        (true, true) if loan.step() => {
-            *seen = loan.count();
-            Some(ATTEND_EVERY)
-        }
+    if !Loan::is_same(before, count) {
         // Short ones come and go.
-        (true, _) | (false, false) => Some(LOOK_EVERY),
-        (false, true) => None,
+        return (before != count).then_some(LOOK_EVERY);
     }
+    if before == count && loan.step() {
+        *seen = loan.count();
+    }
+    Some(ATTEND_EVERY)
 }

@@ -19,12 +19,15 @@ pub trait Step: Send {
     fn step(&mut self);
 }
 
+/// What a step adds to the count: steps are in its upper half.
+const STEP: u64 = 1 << 32;
+
 /// Where a thread lends a [`Step`].
 #[derive(Debug, Default)]
 pub struct Loan {
     state: Mutex<State>,
-    /// Counts beginnings and ends, and each step twice: odd while something is lent. Written under
-    /// the lock.
+    /// Counts beginnings and ends, so that it is odd while something is lent, and steps. Written
+    /// under the lock.
     count: AtomicU64,
 }
 
@@ -99,8 +102,13 @@ impl Loan {
         // SAFETY: while the lock is held and the address is there, the value is borrowed by
         // `during` and used by nobody else.
         unsafe { address.as_mut().step() };
-        self.count_up(2);
+        self.count_up(STEP);
         true
+    }
+
+    /// Whether two counts are of one loan, between steps of which others may lie.
+    pub fn is_same(before: u64, now: u64) -> bool {
+        now % 2 == 1 && before % STEP == now % STEP
     }
 
     /// A number that changes when a loan begins or ends and with each step, and is odd in between:
@@ -112,7 +120,9 @@ impl Loan {
     }
 
     fn count_up(&self, by: u64) {
-        self.count.store(self.count.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+        // After four billion loans the lower half runs over: only a look that missed as many would
+        // take one for another.
+        self.count.store(self.count.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
     }
 }
 
@@ -140,12 +150,16 @@ mod tests {
                 while loan.count().is_multiple_of(2) {
                     thread::yield_now();
                 }
+                let before = loan.count();
                 assert!(loan.step());
+                assert!(Loan::is_same(before, loan.count()) && before != loan.count());
             });
             loan.during(&mut Steps(&mut steps), || other.join().unwrap());
         });
         assert!(!loan.step());
-        assert_eq!((steps, loan.count()), (1, 4));
+        assert_eq!((steps, loan.count()), (1, 2 + STEP));
+        assert!(!Loan::is_same(2 + STEP, 2 + STEP), "nothing is lent");
+        assert!(!Loan::is_same(1 + STEP, 3 + STEP), "another one has begun");
     }
 
     #[test]
