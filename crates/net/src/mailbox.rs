@@ -7,7 +7,7 @@ use basalt_service::clients::Wake;
 use basalt_service::error::CommandError;
 use basalt_service::hand_over::Served;
 use basalt_service::push::{Delivery, Push};
-use basalt_stdx::lock_rank::RankedMutex;
+use basalt_stdx::mail::Mail;
 use basalt_stdx::watch_flag::{Watch, WatchFlag};
 use mio::Waker;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub(crate) struct NewConnection {
 /// A network thread's mailbox.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
-    messages: RankedMutex<Vec<Message>>,
+    messages: Mail<Message>,
     waker: Waker,
     /// The thread waits for the log: somebody's reply is held back, or a change found no room.
     waits_for_log: WatchFlag,
@@ -76,7 +76,7 @@ pub(crate) struct Mailbox {
 impl Mailbox {
     pub(crate) fn new(waker: Waker) -> Mailbox {
         Mailbox {
-            messages: RankedMutex::default(),
+            messages: Mail::default(),
             waker,
             waits_for_log: WatchFlag::default(),
             undelivered_bytes: AtomicUsize::new(0),
@@ -85,28 +85,26 @@ impl Mailbox {
         }
     }
 
-    /// Sends a message. The thread is woken only if its box was empty: it takes all at once.
+    /// Sends a message.
     pub(crate) fn send(&self, message: Message) {
-        let mut messages = self.messages.lock();
-        messages.push(message);
-        if messages.len() == 1
-            && let Err(error) = self.waker.wake()
-        {
-            tracing::error!(%error, "a network thread could not be woken");
-        }
+        self.messages.send(message, || self.wake());
     }
 
     /// Has the thread look at all its connections: once for all who ask for it together.
     fn send_sweep(&self) {
-        let is_sent = matches!(self.messages.lock().last(), Some(Message::Sweep));
-        if !is_sent {
-            self.send(Message::Sweep);
+        let is_sweep = |last: &Message| matches!(last, Message::Sweep);
+        self.messages.send_unless(is_sweep, Message::Sweep, || self.wake());
+    }
+
+    fn wake(&self) {
+        if let Err(error) = self.waker.wake() {
+            tracing::error!(%error, "a network thread could not be woken");
         }
     }
 
     /// Takes all messages.
     pub(crate) fn take(&self) -> Vec<Message> {
-        std::mem::take(&mut *self.messages.lock())
+        self.messages.take()
     }
 
     /// From now on, wake me when the log moves. If that is news, look once more at what you wait

@@ -5,6 +5,7 @@
 #![cfg(loom)]
 
 use basalt_stdx::loan::{Loan, Step};
+use basalt_stdx::mail::Mail;
 use basalt_stdx::short_lock::{LockWait, ShortLock};
 use basalt_stdx::sleeper::{Sleeper, WakeOn};
 use basalt_stdx::watch_flag::{Watch, WatchFlag};
@@ -200,4 +201,37 @@ fn sleep_until_a_loan(tells_its_last_look: bool) {
 fn no_loan_is_slept_through() {
     check(|| sleep_until_a_loan(true));
     assert!(fails(|| sleep_until_a_loan(false)), "loom sees no loan that is slept through");
+}
+
+/// Two senders and a receiver that sleeps until it has been woken. If one of them relies on the
+/// other's wake-up though that may have been for an earlier round, it sleeps for ever.
+fn send_and_sleep(all_wake: bool) {
+    let mail = std::sync::Arc::new(Mail::default());
+    let inbox = std::sync::Arc::clone(&mail);
+    let receiving = thread::spawn(move || {
+        let mut received = 0;
+        while received < 2 {
+            received += inbox.take().len();
+            if received < 2 {
+                thread::park();
+            }
+        }
+    });
+    let receiver = receiving.thread().clone();
+    let outbox = std::sync::Arc::clone(&mail);
+    let other = receiver.clone();
+    let sending = thread::spawn(move || outbox.send((), || other.unpark()));
+    mail.send((), || {
+        if all_wake {
+            receiver.unpark();
+        }
+    });
+    sending.join().expect("no panic");
+    receiving.join().expect("no panic");
+}
+
+#[test]
+fn no_item_waits_for_a_receiver_that_sleeps() {
+    check(|| send_and_sleep(true));
+    assert!(fails(|| send_and_sleep(false)), "loom finds a receiver that nobody wakes");
 }
