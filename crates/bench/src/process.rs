@@ -5,6 +5,7 @@
 //! fork that rewrites an append-only file) are counted apart, in ticks.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -78,6 +79,18 @@ fn threads_ns(pid: u32) -> Option<(u64, u64)> {
     Some((ran_ns, waited_ns))
 }
 
+/// Time on the cpu of the threads of `pid` with this name; zero if there is none.
+pub(crate) fn thread_ran_ns(pid: u32, name: &str) -> u64 {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return 0 };
+    let ran_ns = |folder: PathBuf| {
+        let own = fs::read_to_string(folder.join("comm")).ok()?;
+        let times = fs::read_to_string(folder.join("schedstat")).ok()?;
+        let ran = times.split_whitespace().next()?.parse::<u64>().ok()?;
+        (own.trim_end() == name).then_some(ran)
+    };
+    threads.flatten().filter_map(|thread| ran_ns(thread.path())).sum()
+}
+
 /// Whether `pid` has a living child, such as a background save.
 pub(crate) fn has_children(pid: u32) -> bool {
     !children(pid).is_empty()
@@ -136,5 +149,25 @@ mod tests {
             sum = std::hint::black_box(sum.wrapping_mul(31) + 1);
         }
         assert!(Memory::of(pid).resident_bytes > 0);
+    }
+
+    #[test]
+    fn the_time_of_a_thread_is_found_by_its_name() {
+        let (send, end) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::Builder::new().name("worker-of-test".to_owned());
+        let thread = thread.spawn(move || {
+            let mut sum = 0u64;
+            while sum < 1_000_000 {
+                sum = std::hint::black_box(sum + 1);
+            }
+            let _ = end.recv();
+        });
+        let pid = std::process::id();
+        while thread_ran_ns(pid, "worker-of-test") == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(thread_ran_ns(pid, "no-such-thread"), 0);
+        drop(send);
+        thread.unwrap().join().unwrap();
     }
 }

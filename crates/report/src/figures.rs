@@ -109,11 +109,11 @@ impl<'a> Figures<'a> {
 
 fn clients(server: &Server) -> ClientFigures {
     let mut figures = ClientFigures::default();
-    for client in server.clients.all() {
+    server.clients.visit(|client| {
         *(if client.front.is_some() { &mut figures.http } else { &mut figures.resp }) += 1;
         figures.blocked += u64::from(client.parked.load(Relaxed));
         figures.query_bytes += client.query_memory_bytes.load(Relaxed);
         figures.output_bytes += client.output_memory_bytes.load(Relaxed);
-    }
+    });
     figures
 }

@@ -33,21 +33,16 @@ pub const GROUPS: &[Group] = &[
     Group { title: "Messages and scripts", metrics: others::METRICS },
 ];
 
-/// All of them.
-pub fn metrics() -> impl Iterator<Item = &'static Metric> {
-    GROUPS.iter().flat_map(|group| group.metrics)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::metrics;
+    use super::GROUPS;
     use basalt_observe::exposition::Kind;
     use std::collections::BTreeSet;
 
     #[test]
     fn names_are_unique_and_say_what_they_count() {
         let mut names = BTreeSet::new();
-        for metric in metrics() {
+        for metric in GROUPS.iter().flat_map(|group| group.metrics) {
             let family = metric.family;
             let name = family.name;
             assert!(names.insert(name), "{name} twice");

@@ -2,17 +2,21 @@
 
 use crate::figures::Figures;
 use crate::metric::Sink;
-use crate::table::metrics;
+use crate::table::GROUPS;
 use basalt_observe::exposition::{Exposition, Form, Label};
 use basalt_observe::histogram::Distribution;
 
-/// All metrics in one of the texts.
-pub fn text(figures: &Figures<'_>, form: Form) -> String {
+/// All metrics in one of the texts. `rest` is called after each group, for a thread that is to let
+/// others have its CPU.
+pub fn text(figures: &Figures<'_>, form: Form, mut rest: impl FnMut()) -> String {
     let mut exposition = Exposition::new(form);
-    for metric in metrics() {
-        exposition.family(metric.family);
-        let mut sink = Labelled { exposition: &mut exposition, names: metric.labels };
-        (metric.read)(figures, &mut sink);
+    for group in GROUPS {
+        for metric in group.metrics {
+            exposition.family(metric.family);
+            let mut sink = Labelled { exposition: &mut exposition, names: metric.labels };
+            (metric.read)(figures, &mut sink);
+        }
+        rest();
     }
     exposition.finish()
 }

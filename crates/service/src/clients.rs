@@ -16,6 +16,9 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+/// Clients that are visited under one lock: some microseconds.
+const VISITED_AT_ONCE: usize = 256;
+
 /// What is known about one connection from outside.
 #[derive(Debug)]
 pub struct ClientHandle {
@@ -234,6 +237,26 @@ impl Clients {
         clients.values().filter(|client| !client.is_killed()).cloned().collect()
     }
 
+    /// Shows those of [`Clients::all`] to one that adds them up. It shares none of them with their
+    /// threads, and lets clients come and go in between, however many there are. `visit` must take
+    /// no lock.
+    pub fn visit(&self, mut visit: impl FnMut(&ClientHandle)) {
+        let mut from = 0;
+        loop {
+            let clients = self.by_id.read();
+            let mut rest = clients.range(from..);
+            for (_, client) in rest.by_ref().take(VISITED_AT_ONCE) {
+                if !client.is_killed() {
+                    visit(client);
+                }
+            }
+            match rest.next() {
+                Some((&next, _)) => from = next,
+                None => return,
+            }
+        }
+    }
+
     /// The one with this id, even if it was killed, until it is closed.
     pub fn registered(&self, id: u64) -> Option<Arc<ClientHandle>> {
         self.by_id.read().get(&id).cloned()
@@ -433,5 +456,50 @@ impl ClientHandle {
     #[inline]
     pub fn is_killed(&self) -> bool {
         self.killed.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Nobody;
+
+    impl Wake for Nobody {
+        fn sweep(&self) {}
+
+        fn run_again(&self) {}
+
+        fn serve(&self, _: Served) {}
+    }
+
+    #[test]
+    fn each_client_is_visited_once_however_many_there_are() {
+        let clients = Clients::default();
+        let new = || NewClient {
+            front: None,
+            address: String::new(),
+            local_address: String::new(),
+            fd: 0,
+            now_ms: 0,
+            wake: Box::new(Nobody),
+        };
+        let visited = || {
+            let mut ids = Vec::new();
+            clients.visit(|client| ids.push(client.id));
+            ids
+        };
+        assert_eq!(visited(), []);
+        for count in [1, VISITED_AT_ONCE, VISITED_AT_ONCE + 1, 3 * VISITED_AT_ONCE] {
+            while clients.len() < count {
+                let client = clients.add(new());
+                if client.id % 7 == 0 {
+                    client.killed.store(true, Ordering::Release);
+                }
+            }
+            let all: Vec<u64> = clients.all().iter().map(|client| client.id).collect();
+            assert_eq!(visited(), all);
+        }
     }
 }

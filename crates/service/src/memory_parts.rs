@@ -51,10 +51,11 @@ impl MemoryParts {
 
 /// Buffers of connections, and what they have queued since MULTI.
 fn clients(server: &Server) -> u64 {
-    let of_client = |client: &ClientHandle| {
-        size_of::<ClientHandle>() as u64 + client.buffer_bytes() + client.queued_bytes()
-    };
-    server.clients.all().iter().map(|client| of_client(client)).sum()
+    let mut bytes = 0;
+    server.clients.visit(|client| {
+        bytes += size_of::<ClientHandle>() as u64 + client.buffer_bytes() + client.queued_bytes();
+    });
+    bytes
 }
 
 /// The Lua states of all threads, and the texts of scripts and functions.

@@ -11,9 +11,10 @@ use serde::Serialize;
 use crate::compare::Arena;
 use crate::compare::cell::vocabulary;
 use crate::compare::nginx::{Nginx, Source};
-use crate::compare::paced::{Paced, paced, table as paced_table, wrk};
+use crate::compare::paced::{Paced, paced, table as paced_table};
 use crate::compare::server::{Contender, Server, free_port};
 use crate::compare::table::summarise;
+use crate::compare::wrk;
 use crate::error::BenchError;
 use crate::keys::Distribution;
 use crate::plan::{Limit, Load, Plan};
@@ -179,8 +180,7 @@ fn asked(server: &Server, (way, port): (&'static str, u16)) -> (Target, Wire) {
 struct Paces {
     resp: Vec<Paced>,
     http: Vec<Paced>,
-    /// Server CPU a request in microseconds, by `wrk` and by our own load.
-    wrk: Vec<(f64, f64)>,
+    wrk: Vec<wrk::Turn>,
 }
 
 impl Paces {
@@ -192,15 +192,14 @@ impl Paces {
         (ways, port): ([&'static str; 2], u16),
     ) -> Result<(), BenchError> {
         for way in ways {
-            let one = paced(arena, cell, asked(server, (way, port)), port)?;
+            let one = paced(arena, cell, asked(server, (way, port)), (server.pid(), port))?;
             if way == HTTP { &mut self.http } else { &mut self.resp }.push(one);
         }
         // wrk knows one URL.
-        let single = HttpCell { keys: 1, ..*cell };
-        let own = single.measure_way(arena, server, (HTTP, port))?.server_cpu_us_per_request;
-        let key = vocabulary(cell.keys, cell.value_bytes, 1).key(0);
-        let by_wrk = wrk(&key, cell.connections, (server.pid(), port));
-        self.wrk.extend(by_wrk.zip(own));
+        let (target, wire) = asked(server, (HTTP, port));
+        let plan = HttpCell { keys: 1, ..*cell }.plan(wire, target)?;
+        let path = format!("/v1/strings/{}", vocabulary(cell.keys, cell.value_bytes, 1).key(0));
+        self.wrk.extend(wrk::compare(arena, &plan, &path, (server.pid(), port))?);
         Ok(())
     }
 
@@ -209,15 +208,7 @@ impl Paces {
             return String::new();
         }
         let mut text = paced_table(&[(RESP, &self.resp), (HTTP, &self.http)]);
-        let median = |of: fn(&(f64, f64)) -> f64| summarise(self.wrk.iter().map(of)).median;
-        let (wrk, own) = (median(|both| both.0), median(|both| both.1));
-        text.push_str(&match self.wrk.is_empty() {
-            true => "\n  wrk is not there: nothing is compared with its load\n".to_owned(),
-            false => format!(
-                "\n  server cpu of a request by wrk {wrk:.2} µs, by our load {own:.2} µs: {:.2}x\n",
-                wrk / own
-            ),
-        });
+        text.push_str(&wrk::line(&self.wrk));
         text
     }
 }

@@ -36,6 +36,7 @@ mod table;
 mod tail;
 mod tier;
 mod types;
+mod wrk;
 
 use std::path::Path;
 use std::time::Duration;
