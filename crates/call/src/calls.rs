@@ -4,9 +4,15 @@
 use crate::entry::{Entry, RepliedFn, Run, Shortcut, Taken, Traits};
 use basalt_resp::Arg;
 use basalt_service::collection_target::CollectionTarget;
-use basalt_spec::{Command, CommandId, CommandTable, Flag, Group, RenameError};
+use basalt_spec::{
+    BeginSearch, Command, CommandId, CommandTable, Flag, Group, KeyFlag, KeySpec, RenameError,
+};
 use basalt_value::sorted_set::Direction;
 use std::sync::Arc;
+
+/// The word of a call of a script that is its first key: behind the command, the script and the
+/// number of keys.
+pub const FIRST_COUNTED_KEY: usize = 3;
 
 /// The table with its functions.
 pub struct Commands {
@@ -34,6 +40,12 @@ pub struct Call {
     pub words_of_one_key: u16,
     /// The word behind which it has its keys, if it has them nowhere else.
     pub word_before_keys: Option<&'static str>,
+    /// It says how many keys it has before it names them: a call of a script.
+    counts_keys: bool,
+    /// Where its first key is, other words of a call say ([`Call::position_by_words`]).
+    pub has_key_by_words: bool,
+    /// Some call of it may ask for more than its keys.
+    pub may_want_more: bool,
     /// The number of its family, for what is counted by families.
     pub family: u8,
     /// It runs before a client has said who it is.
@@ -62,6 +74,8 @@ impl Call {
         let is_alone = range.first == range.last && !command.flags.has(Flag::Movablekeys);
         let first_key = range.first.max(0) as u16;
         let may_have_several = first_key > 0 && range.last < 0;
+        let (word_before_keys, counts_keys) =
+            (command.word_before_keys(), matches!(entry.run, Run::Script(_)));
         let has_plain_range = may_have_several && !command.flags.has(Flag::Movablekeys);
         Call {
             run: entry.run,
@@ -73,7 +87,10 @@ impl Call {
                 true => (range.first + range.step - 1 - range.last) as u16,
                 false => 0,
             },
-            word_before_keys: command.word_before_keys(),
+            word_before_keys,
+            counts_keys,
+            has_key_by_words: word_before_keys.is_some() || counts_keys,
+            may_want_more: may_want_more(entry, command),
             family: entry.spec.group as u8,
             for_anybody: command.flags.has(Flag::NoAuth),
             takes_memory: command.flags.has(Flag::Denyoom),
@@ -105,6 +122,19 @@ impl Call {
             arg.len == word.len() && arg.of(buffer).eq_ignore_ascii_case(word.as_bytes())
         };
         if is_it(before) && !options.iter().any(is_it) { words.len() - 1 } else { 0 }
+    }
+
+    /// The word that is the first key of a call whose other words say where that is; 0 if they say
+    /// nothing, or that there are several behind a word of their own.
+    #[inline]
+    pub fn position_by_words(&self, words: &[Arg], buffer: &[u8]) -> usize {
+        const COUNT: usize = FIRST_COUNTED_KEY - 1;
+        if !self.counts_keys {
+            return self.position_behind_word(words, buffer);
+        }
+        // What is no count is refused when the call runs.
+        let has_some = words.len() > FIRST_COUNTED_KEY && words[COUNT].of(buffer) != b"0";
+        if has_some { FIRST_COUNTED_KEY } else { 0 }
     }
 
     /// Whether some call of `words` words has one key, which is its first.
@@ -194,6 +224,16 @@ fn slight_words_max(entry: &Entry) -> u16 {
         Group::String if spec.flags.has(Flag::Denyoom) && spec.flags.has(Flag::Fast) => 2,
         _ => 0,
     }
+}
+
+/// It looks at the server, its connection is noted under keys, or its specification does not tell
+/// all of its keys.
+fn may_want_more(entry: &Entry, command: &Command) -> bool {
+    let hides_keys =
+        |spec: &KeySpec| spec.begin == BeginSearch::Unknown || spec.flags.has(KeyFlag::Incomplete);
+    matches!(entry.run, Run::Session(_))
+        || entry.spec.group == Group::Connection
+        || command.key_specs.iter().any(hides_keys)
 }
 
 /// Runs other commands, or its entry says so.

@@ -51,6 +51,7 @@ mod row;
 mod script;
 mod short;
 mod silence;
+mod spare_keys;
 mod together;
 mod tracking;
 mod wants;

@@ -172,8 +172,8 @@ pub(super) struct Preparing<'a> {
     engine: &'a Engine,
     /// The word that is the first key; 0 if it has none.
     first_key: usize,
-    /// The command, if it has its keys behind a word of their own.
-    behind_word: Option<&'a Call>,
+    /// The command, if its words say where its keys are.
+    by_words: Option<&'a Call>,
     target: CollectionTarget,
 }
 
@@ -187,8 +187,8 @@ impl<'a> Preparing<'a> {
             Some(call) => (usize::from(call.first_key), call.target),
             None => (0, CollectionTarget::Nothing),
         };
-        let behind_word = call.filter(|call| call.word_before_keys.is_some());
-        Preparing { engine, first_key, behind_word, target }
+        let by_words = call.filter(|call| call.has_key_by_words);
+        Preparing { engine, first_key, by_words, target }
     }
 
     /// The command works on a collection, of which something may be prefetched.
@@ -212,22 +212,22 @@ impl<'a> Preparing<'a> {
         {
             prepared.key = key;
             self.hash(last, prepared, buffer);
-        } else if let Some(call) = self.behind_word {
-            self.prepare_behind_word(call, last, prepared, (buffer, words));
+        } else if let Some(call) = self.by_words {
+            self.prepare_by_words(call, last, prepared, (buffer, words));
         }
     }
 
-    /// Hashes the key of a request that has one key behind a word of its own. Of several nothing is
-    /// known.
+    /// Hashes the key of a request that has one key behind a word of its own, or the first of those
+    /// that it has counted. Of several behind a word nothing is known.
     #[inline(never)]
-    fn prepare_behind_word(
+    fn prepare_by_words(
         &self,
         call: &Call,
         last: &mut Last,
         prepared: &mut Prepared,
         (buffer, words): (&[u8], &[Arg]),
     ) {
-        let position = call.position_behind_word(words, buffer);
+        let position = call.position_by_words(words, buffer);
         if position > 0 {
             prepared.key = words[position];
             self.hash(last, prepared, buffer);
@@ -250,7 +250,7 @@ impl<'a> Preparing<'a> {
                     self.hash(last, prepared, buffer);
                 }
             }
-        } else if self.first_key > 0 || self.behind_word.is_some() {
+        } else if self.first_key > 0 || self.by_words.is_some() {
             for (prepared, range) in requests {
                 self.prepare(last, prepared, buffer, &words[range]);
             }

@@ -3,7 +3,8 @@
 //!
 //! To find one where all threads find them takes a shared lock and a share of the program: four
 //! writes to memory that all threads write to. A thread that calls the same ones again and again
-//! finds them here, as long as none has been removed from there.
+//! finds them here, as long as none has been removed from there. A call takes its program out and
+//! puts it back, since even a share that no other thread asks for takes two atomic writes.
 
 use basalt_script::Program;
 use std::sync::Arc;
@@ -25,16 +26,17 @@ pub(super) struct RecentPrograms {
 
 struct Recent {
     name: Box<[u8]>,
-    program: Arc<Program>,
+    /// `None` while it runs, and after a call that has not put it back.
+    program: Option<Arc<Program>>,
 }
 
 impl RecentPrograms {
-    /// The program of this name, by `look_up` if it is not here or some have been removed since.
-    /// `removals` was read before.
+    /// Takes the program of this name, by `look_up` if it is not here or some have been removed
+    /// since. `removals` was read before.
     ///
     /// # Errors
     /// Those of `look_up`.
-    pub(super) fn find<E>(
+    pub(super) fn take<E>(
         &mut self,
         name: &[u8],
         removals: u64,
@@ -47,14 +49,24 @@ impl RecentPrograms {
         let place = &mut self.places[place(name)];
         if let Some(recent) = place
             && *recent.name == *name
+            && let Some(program) = recent.program.take()
         {
-            return Ok(Arc::clone(&recent.program));
+            return Ok(program);
         }
         let program = Arc::new(look_up()?);
         if name.len() <= NAME_BYTES_MAX {
-            *place = Some(Recent { name: name.into(), program: Arc::clone(&program) });
+            *place = Some(Recent { name: name.into(), program: None });
         }
         Ok(program)
+    }
+
+    /// Puts back what was taken by this name last.
+    pub(super) fn put_back(&mut self, name: &[u8], program: Arc<Program>) {
+        if let Some(recent) = &mut self.places[place(name)]
+            && *recent.name == *name
+        {
+            recent.program = Some(program);
+        }
     }
 }
 
@@ -68,7 +80,9 @@ mod tests {
     use super::*;
     use basalt_script::Script;
 
-    fn script(text: &str) -> Result<Program, ()> {
+    type Found = Result<Program, ()>;
+
+    fn script(text: &str) -> Found {
         Ok(Program::Script(Arc::new(Script::read(text.as_bytes()).expect("a script"))))
     }
 
@@ -77,16 +91,38 @@ mod tests {
             if one.sha == other.sha)
     }
 
+    /// Whether a call finds the program with this text; it puts it back.
+    fn finds(
+        recent: &mut RecentPrograms,
+        (name, removals): (&[u8], u64),
+        text: &str,
+        look_up: impl FnOnce() -> Found,
+    ) -> bool {
+        recent.take(name, removals, look_up).is_ok_and(|program| {
+            let is_it = is(&program, text);
+            recent.put_back(name, program);
+            is_it
+        })
+    }
+
     #[test]
     fn a_program_is_looked_up_once_until_one_is_removed() {
         let mut recent = RecentPrograms::default();
-        let once = recent.find(b"one", 0, || script("return 1"));
-        assert!(once.is_ok_and(|program| is(&program, "return 1")));
-        let again = recent.find(b"one", 0, || Err(()));
-        assert!(again.is_ok_and(|program| is(&program, "return 1")));
-        assert!(recent.find(b"one", 1, || Err(())).is_err());
-        let other = recent.find(b"one", 1, || script("return 2"));
-        assert!(other.is_ok_and(|program| is(&program, "return 2")));
+        let one = || script("return 1");
+        assert!(finds(&mut recent, (b"one", 0), "return 1", one));
+        assert!(finds(&mut recent, (b"one", 0), "return 1", || Err(())));
+        assert!(recent.take(b"one", 1, || Err(())).is_err());
+        assert!(finds(&mut recent, (b"one", 1), "return 2", || script("return 2")));
+    }
+
+    #[test]
+    fn a_program_that_was_not_put_back_is_looked_up_again() {
+        let mut recent = RecentPrograms::default();
+        assert!(finds(&mut recent, (b"one", 0), "return 1", || script("return 1")));
+        assert!(recent.take(b"one", 0, || Err(())).is_ok());
+        assert!(recent.take(b"one", 0, || Err(())).is_err());
+        assert!(finds(&mut recent, (b"one", 0), "return 1", || script("return 1")));
+        assert!(finds(&mut recent, (b"one", 0), "return 1", || Err(())));
     }
 
     #[test]
@@ -95,13 +131,13 @@ mod tests {
         for round in 0..2 {
             for number in 0..10 * PLACES {
                 let (name, text) = (format!("name-{number}"), format!("return {number}"));
-                let found = recent.find(name.as_bytes(), round, || script(&text));
-                assert!(found.is_ok_and(|program| is(&program, &text)), "{name}");
+                let called = (name.as_bytes(), round);
+                assert!(finds(&mut recent, called, &text, || script(&text)), "{name}");
             }
         }
-        assert!(recent.find(b"", 1, || Err(())).is_err());
+        assert!(recent.take(b"", 1, || Err(())).is_err());
         let long = [b'x'; NAME_BYTES_MAX + 1];
-        assert!(recent.find(&long, 1, || script("return 1")).is_ok());
-        assert!(recent.find(&long, 1, || Err(())).is_err());
+        assert!(finds(&mut recent, (&long, 1), "return 1", || script("return 1")));
+        assert!(recent.take(&long, 1, || Err(())).is_err());
     }
 }

@@ -26,7 +26,9 @@ use basalt_change::place::ShardSet;
 use basalt_engine::{Claims, PartitionSet, Refusal, Transaction};
 use basalt_pubsub::{Kind, WhenFull};
 use basalt_resp::Reply;
-use basalt_script::{Answer, Counted, Finished, KeyScope, RandomState, ScriptFlags, ScriptLimits};
+use basalt_script::{
+    Answer, Counted, Finished, KeyScope, RandomState, ScriptFlags, ScriptLimits, Trust,
+};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::push::Push;
@@ -57,7 +59,8 @@ pub(super) fn execute(
 ) -> SessionResult {
     let server = request.server;
     let invocation = read(server, worker, session, (request.args(&[]), call))?;
-    if server.pubsub.is_congested() {
+    let invocation = invocation.prepared_as(request.prepared);
+    if worker.subscribers_are_behind(server) {
         return Ok(Flow::Wait(Wait::Subscribers));
     }
     // What is changed stays with the worker until it is committed.
@@ -66,41 +69,39 @@ pub(super) fn execute(
     let trust = invocation.program.trust();
     let mut everything = false;
     let result = loop {
-        let claims = invocation.claims(&server.engine, session.db, everything);
+        let claims = invocation.claims(server, worker, session.db, everything);
         let log_refusal = match server.engine.log().admit_all(claims.shards()) {
             Err(Refusal::Busy) if !invocation.is_read_only() => {
                 break Ok(Flow::Wait(Wait::LogRoom(claims.shards())));
             }
             admitted => refused_shards(server, admitted, &claims),
         };
-        let wait = worker.lock_wait;
-        let mut transaction =
-            match Transaction::lock(&server.engine, &claims, None, wait, &mut changes) {
-                Ok(transaction) => transaction,
-                Err(unready) => break Ok(Flow::Wait(Wait::from(unready))),
-            };
+        let (engine, wait) = (&server.engine, worker.lock_wait);
+        let mut transaction = match Transaction::lock(engine, &claims, None, wait, &mut changes) {
+            Ok(transaction) => transaction,
+            Err(unready) => break Ok(Flow::Wait(Wait::from(unready))),
+        };
         if let Err(unready) = transaction.check_resident(&claims) {
             worker.counters.cold_reads.add(1);
             break Ok(Flow::Wait(Wait::from(unready)));
         }
         transaction.gate_reads(&claims, &mut session.gate);
         let mut publications = Vec::new();
-        let caller = Caller::new(server, worker, session, &mut transaction, &claims, &invocation);
-        let caller = caller.refusing_changes(log_refusal.as_ref()).attended_by(&mut *attendant);
-        match run(caller, &invocation, &claims, random, &mut publications) {
+        let outcome = {
+            let called = (&claims, &invocation, log_refusal.as_ref());
+            let mut caller =
+                Caller::new(server, worker, session, &mut transaction, called, &mut *attendant);
+            run(&mut caller, &invocation, &claims, random, &mut publications)
+        };
+        worker.claimed_keys.put_back(claims.keys);
+        match outcome {
             Outcome::GivenUp(why, began_with) => {
                 drop(transaction);
                 random = Some(began_with);
                 // Keys that it has not found; it looks for them again.
                 changes.events().clear();
-                match why {
-                    GivenUp::Everything => trust.needs_all_in_memory(),
-                    GivenUp::AnyKey => trust.went_beyond_its_keys(),
-                    GivenUp::BeforeChange => everything = true,
-                    GivenUp::Fetch(missing) => {
-                        worker.counters.cold_reads.add(1);
-                        break Ok(Flow::Wait(Wait::Keys(missing)));
-                    }
+                if let Some(wait) = begin_again(worker, why, trust, &mut everything) {
+                    break Ok(Flow::Wait(wait));
                 }
             }
             outcome => {
@@ -112,11 +113,31 @@ pub(super) fn execute(
         }
     };
     worker.put_changes_back(changes);
+    invocation.end(worker);
     if matches!(result, Ok(Flow::Wait(_))) {
         session.script_random = random;
     }
     events::publish(server, worker, session);
     result
+}
+
+/// Has a script that was given up begin with more; returns what it waits for before, if it waits.
+fn begin_again(
+    worker: &Worker,
+    why: GivenUp,
+    trust: &Trust,
+    everything: &mut bool,
+) -> Option<Wait> {
+    match why {
+        GivenUp::Everything => trust.needs_all_in_memory(),
+        GivenUp::AnyKey => trust.went_beyond_its_keys(),
+        GivenUp::BeforeChange => *everything = true,
+        GivenUp::Fetch(missing) => {
+            worker.counters.cold_reads.add(1);
+            return Some(Wait::Keys(missing));
+        }
+    }
+    None
 }
 
 /// Reads a call. What a function does is seen when no crash can take its library back.
@@ -158,16 +179,18 @@ pub(super) fn execute_within(
     (publications, reply): (&mut Vec<Publication>, &mut Reply<'_>),
 ) -> Result<(), CommandError> {
     let invocation = read(server, worker, session, (args, call))?;
-    let claims = invocation.claims(&server.engine, session.db, true);
+    let claims = invocation.claims(server, worker, session.db, true);
     // There was room before the first command.
     let admitted = server.engine.log().admit_all(claims.shards());
     let log_refusal = refused_shards(server, admitted, &claims);
-    let caller = Caller::new(server, worker, session, transaction, &claims, &invocation);
-    let caller = caller
-        .without_beginning_again()
-        .refusing_changes(log_refusal.as_ref())
-        .attended_by(attendant);
-    let outcome = run(caller, &invocation, &claims, None, publications);
+    let outcome = {
+        let called = (&claims, &invocation, log_refusal.as_ref());
+        let mut caller = Caller::new(server, worker, session, transaction, called, attendant);
+        caller.cannot_begin_again();
+        run(&mut caller, &invocation, &claims, None, publications)
+    };
+    worker.claimed_keys.put_back(claims.keys);
+    invocation.end(worker);
     finish(outcome, worker, id, reply)
 }
 
@@ -195,6 +218,7 @@ pub(super) fn publish(
     publications: Vec<Publication>,
 ) {
     for Publication { kind, channel, payload } in publications {
+        worker.note_publication();
         if kind == Kind::Monitor {
             monitors::publish(server, worker, &payload);
             continue;
@@ -213,7 +237,7 @@ pub(super) fn publish(
 
 /// Runs a script on locked partitions.
 fn run(
-    mut caller: Caller<'_, '_>,
+    caller: &mut Caller<'_, '_>,
     invocation: &Invocation<'_>,
     claims: &Claims<'_>,
     random: Option<RandomState>,
@@ -235,7 +259,7 @@ fn run(
         if kind == RunKind::Function {
             scripts.functions.tidy(interpreter);
         }
-        interpreter.run(&invocation.program, input, limits, &mut caller)
+        interpreter.run(&invocation.program, input, limits, caller)
     });
     let (given_up, mut published) = caller.end();
     match finished {

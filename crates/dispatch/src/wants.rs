@@ -25,6 +25,9 @@ pub(super) struct Wants {
 
 /// What a call needs beyond its keys.
 pub(super) fn wants(commands: &Commands, command: &Command, args: Args<'_>) -> Wants {
+    if !commands.call(command.id).may_want_more {
+        return Wants { everything: false, reads_everything: false };
+    }
     let walks = matches!(commands.call(command.id).run, Run::Session(_));
     let reads = command.flags.has(Flag::Readonly);
     let concerns_connection = command.spec.group == Group::Connection;

@@ -6,6 +6,7 @@ use super::halt::Halt;
 use super::left_heads::LeftHeads;
 use super::monitor_line::LineHead;
 use super::recent_programs::RecentPrograms;
+use super::spare_keys::SpareKeys;
 use basalt_change::place::{ShardId, ShardSet};
 use basalt_config::{ClientClass, Settings};
 use basalt_engine::{ChangeSet, EventClasses, Gating, LockWait, Refusal};
@@ -74,7 +75,12 @@ pub struct Worker {
     pub(super) changes: Box<ChangeSet>,
     /// What stands in its place meanwhile.
     spare_changes: Option<Box<ChangeSet>>,
+    /// Room for the keys that a script is called with.
+    pub(super) claimed_keys: SpareKeys,
     pub(super) outbox: Outbox,
+    /// It has been asked in this batch whether subscribers are behind, and no script has published
+    /// anything since.
+    subscribers_keep_up: bool,
     /// What the latest line for those who monitor began with.
     pub(super) line_head: LineHead,
     /// Connections that have gone and whose subscriptions have not all been ended.
@@ -115,6 +121,9 @@ pub(super) enum Apart {
 struct Tally {
     command: Option<CommandId>,
     calls: u64,
+    /// The command that was called before that, and how often: a script and what it calls take
+    /// turns.
+    before: (Option<CommandId>, u64),
     hits: u64,
     misses: u64,
     /// Calls of this batch that took long and are not counted with a share of its time, and their
@@ -148,7 +157,9 @@ impl Worker {
             counters,
             changes: Box::default(),
             spare_changes: None,
+            claimed_keys: SpareKeys::default(),
             outbox: Outbox::default(),
+            subscribers_keep_up: false,
             line_head: LineHead::default(),
             leaving: Vec::new(),
             discarded: Output::new(),
@@ -251,6 +262,21 @@ impl Worker {
     pub fn begin_batch(&mut self, server: &Dispatcher) {
         self.gating = server.engine.gating();
         self.log_admits = ShardSet::EMPTY;
+        self.subscribers_keep_up = false;
+    }
+
+    /// Whether subscribers are behind, so that a script, which may publish something, has to wait.
+    /// That takes a lock, so it is asked once a batch.
+    pub(super) fn subscribers_are_behind(&mut self, server: &Dispatcher) -> bool {
+        if !self.subscribers_keep_up {
+            self.subscribers_keep_up = !server.pubsub.is_congested();
+        }
+        !self.subscribers_keep_up
+    }
+
+    /// A script has published something.
+    pub(super) fn note_publication(&mut self) {
+        self.subscribers_keep_up = false;
     }
 
     /// A batch begins to run at this moment.
@@ -379,10 +405,20 @@ impl Worker {
     #[inline]
     pub(super) fn count_calls(&mut self, id: CommandId, calls: u64) {
         if self.tally.command != Some(id) {
-            self.settle();
-            self.tally.command = Some(id);
+            self.turn_tally_to(id);
         }
         self.tally.calls += calls;
+    }
+
+    #[inline(never)]
+    fn turn_tally_to(&mut self, id: CommandId) {
+        if self.tally.before.0 != Some(id) {
+            self.settle_calls();
+        }
+        let Tally { command, calls, before, .. } = &mut self.tally;
+        let latest = (command.take(), take(calls));
+        let (known, known_calls) = std::mem::replace(before, latest);
+        (*command, *calls) = (Some(id), if known == Some(id) { known_calls } else { 0 });
     }
 
     /// Asks the log whether it takes changes of a shard, unless it has said so in this batch.
@@ -419,15 +455,22 @@ impl Worker {
     /// Brings the counters up to date: somebody may look at them.
     #[inline(never)]
     pub(super) fn settle(&mut self) {
-        let Tally { command, calls, hits, misses, untimed, .. } = &mut self.tally;
-        if let Some(id) = command.take() {
-            let calls = take(calls);
-            self.counters.commands.add(calls);
-            self.counters.by_command[id.index()].calls.add(calls);
-            untimed.push((id, calls));
-        }
+        self.settle_calls();
+        let (latest, calls) = (self.tally.command.take(), take(&mut self.tally.calls));
+        self.tally.before = (latest, calls);
+        self.settle_calls();
+        let Tally { hits, misses, .. } = &mut self.tally;
         self.counters.keyspace_hits.add(take(hits));
         self.counters.keyspace_misses.add(take(misses));
+    }
+
+    /// Brings the counters of the command before the latest one up to date.
+    fn settle_calls(&mut self) {
+        if let (Some(id), calls) = take(&mut self.tally.before) {
+            self.counters.commands.add(calls);
+            self.counters.by_command[id.index()].calls.add(calls);
+            self.tally.untimed.push((id, calls));
+        }
     }
 
     #[inline]

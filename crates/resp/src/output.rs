@@ -225,6 +225,13 @@ impl Output {
         count + self.last.io_slices(&mut slices[count..])
     }
 
+    /// All bytes that are not sent, if none of them is in a shared value or in an earlier block.
+    #[inline]
+    pub fn one_piece(&self) -> Option<&[u8]> {
+        let Block { flat, flat_sent, shared, .. } = &self.last;
+        (self.full.is_empty() && shared.is_empty()).then(|| &flat[*flat_sent..])
+    }
+
     /// Takes note that `bytes` more are sent.
     ///
     /// # Panics

@@ -7,6 +7,8 @@ use crate::failure::Counted;
 use basalt_resp::{Protocol, Reply};
 use mlua::{Table, Value};
 use std::cell::{Cell, RefCell};
+use std::mem::take;
+use std::rc::Rc;
 
 /// What a value takes in Lua's memory at least, and how much more a table does.
 const VALUE_BYTES: usize = 16;
@@ -55,9 +57,34 @@ pub(crate) enum Returned {
     Nil,
     Truth(bool),
     Number(f64),
-    Text(Vec<u8>),
+    Text(Text),
     /// Any other, and a string that is long.
     Other(Value),
+}
+
+/// A string that a script has returned, in room that the next one gets.
+pub(crate) struct Text {
+    bytes: Vec<u8>,
+    room: Rc<TextRoom>,
+}
+
+/// Room for the strings that scripts return, as long as nobody has it.
+#[derive(Default)]
+pub(crate) struct TextRoom(Cell<Vec<u8>>);
+
+impl Text {
+    pub(crate) fn copy(text: &[u8], room: &Rc<TextRoom>) -> Text {
+        let mut bytes = room.0.take();
+        bytes.clear();
+        bytes.extend_from_slice(text);
+        Text { bytes, room: Rc::clone(room) }
+    }
+}
+
+impl Drop for Text {
+    fn drop(&mut self) {
+        self.room.0.set(take(&mut self.bytes));
+    }
 }
 
 /// Writes an answer.
@@ -84,7 +111,7 @@ impl Writer<'_> {
         }
         self.take_room(VALUE_BYTES, reply)?;
         match value {
-            Returned::Text(text) => reply.bulk(text),
+            Returned::Text(text) => reply.bulk(&text.bytes),
             Returned::Number(number) => reply.integer(truncated(*number)),
             Returned::Truth(truth) => self.write_truth(*truth, reply),
             Returned::Nil | Returned::Other(_) => reply.null(),
@@ -208,5 +235,23 @@ fn number(value: &Value) -> Option<f64> {
         Value::Integer(number) => Some(*number as f64),
         Value::Number(number) => Some(*number),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_room_of_a_string_is_used_for_the_next_one() {
+        let room = Rc::default();
+        let first = Text::copy(b"a long one", &room);
+        let place = first.bytes.as_ptr();
+        let beside = Text::copy(b"beside", &room);
+        assert_eq!((&*first.bytes, &*beside.bytes), (&b"a long one"[..], &b"beside"[..]));
+        drop((beside, first));
+        let next = Text::copy(b"short", &room);
+        assert_eq!(&*next.bytes, b"short");
+        assert_eq!(next.bytes.as_ptr(), place);
     }
 }

@@ -57,7 +57,7 @@
 //! it is given to none but those of which `list_use.rs` has read in their code that they do
 //! neither.
 
-use crate::answer::Returned;
+use crate::answer::{Returned, Text, TextRoom};
 use crate::current::{Current, ListField, Source};
 use crate::input::Input;
 use crate::list_use::{ListUse, ListUses};
@@ -130,6 +130,8 @@ pub(crate) struct Entrance {
     names: Names,
     keys: Reused,
     args: Reused,
+    /// For strings that scripts return.
+    room: Rc<TextRoom>,
     /// One element: a value on its way to mlua.
     held: Table,
     held_key: RegistryKey,
@@ -202,6 +204,7 @@ impl Entrance {
             names: Names { keys: name("KEYS")?, args: name("ARGV")?, redis: name("redis")? },
             keys: reused()?,
             args: reused()?,
+            room: Rc::default(),
             held_key: keep(Value::Table(held.clone()))?,
             held,
             source: Cell::new(Source::Script),
@@ -264,7 +267,7 @@ impl Entrance {
                 clear(state, &start.args);
                 ffi::lua_pop(state, 1);
             }
-            let returned = if status == ffi::LUA_OK { returned(state) } else { None };
+            let returned = if status == ffi::LUA_OK { returned(state, &self.room) } else { None };
             if returned.is_none() {
                 push(state, self.held_key.id());
                 ffi::lua_insert(state, -2);
@@ -407,7 +410,7 @@ unsafe fn take_words(
 ///
 /// # Safety
 /// There is a value on the stack.
-unsafe fn returned(state: *mut ffi::lua_State) -> Option<Returned> {
+unsafe fn returned(state: *mut ffi::lua_State, room: &Rc<TextRoom>) -> Option<Returned> {
     // SAFETY: by the contract above; nothing here raises an error.
     unsafe {
         Some(match ffi::lua_type(state, -1) {
@@ -415,7 +418,7 @@ unsafe fn returned(state: *mut ffi::lua_State) -> Option<Returned> {
             ffi::LUA_TBOOLEAN => Returned::Truth(ffi::lua_toboolean(state, -1) != 0),
             ffi::LUA_TNUMBER => Returned::Number(ffi::lua_tonumber(state, -1)),
             ffi::LUA_TSTRING => match text(state, -1) {
-                text if text.len() <= COPIED_BYTES_MAX => Returned::Text(text.to_vec()),
+                text if text.len() <= COPIED_BYTES_MAX => Returned::Text(Text::copy(text, room)),
                 _ => return None,
             },
             _ => return None,

@@ -18,7 +18,6 @@ use mlua::{Function, Lua, MultiValue, Value};
 use std::any::Any;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::io::IoSlice;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
@@ -184,11 +183,8 @@ impl WayOut {
 
 /// The value of a reply that is plain and stands in one piece.
 fn came(out: &Output, protocol: Protocol) -> Came {
-    let mut slices = [IoSlice::new(&[]), IoSlice::new(&[])];
-    if out.io_slices(&mut slices) != 1 {
-        return Came::Other;
-    }
-    match (plain(&slices[0]), protocol) {
+    let Some(bytes) = out.one_piece() else { return Came::Other };
+    match (plain(bytes), protocol) {
         (Some(Plain::Text(text)), _) => Came::Text(text),
         (Some(Plain::Status(text)), _) => Came::Status(text),
         (Some(Plain::Integer(number)), _) => Came::Number(number as f64),

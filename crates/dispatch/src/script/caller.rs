@@ -35,6 +35,7 @@ use basalt_service::session::{Flow, Session};
 use basalt_spec::{Command, CommandId, Flag, Found};
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::mem::take;
 use std::sync::Arc;
 
 const UNKNOWN: Denied = denied("ERR Unknown Redis command called from script");
@@ -69,13 +70,15 @@ pub(super) enum GivenUp {
     Fetch(Missing),
 }
 
-/// See the head of this file.
+/// See the head of this file. It stays where it is made: it is half a kilobyte.
 pub(super) struct Caller<'a, 't> {
     pub(super) server: &'a Dispatcher,
     pub(super) worker: &'a mut Worker,
     session: &'a mut Session,
     transaction: &'a mut Transaction<'t>,
     invocation: &'a Invocation<'a>,
+    /// The keys that it was called with.
+    declared: &'a [Key<'a>],
     /// Every partition is held.
     holds_everything: bool,
     /// The whole may run again from the start, as long as it has changed nothing.
@@ -83,7 +86,7 @@ pub(super) struct Caller<'a, 't> {
     /// Shards whose changes the log refuses, and why.
     log_refusal: Option<&'a (Refusal, ShardSet)>,
     /// Serves others while the script takes long.
-    attendant: Option<&'a mut dyn Attendant>,
+    attendant: &'a mut dyn Attendant,
     /// What the client had selected.
     db: u8,
     /// What TIME says, whenever it is asked.
@@ -95,16 +98,20 @@ pub(super) struct Caller<'a, 't> {
     publications: Vec<Publication>,
 }
 
+/// What is called: what it may touch, how, and the shards whose changes the log refuses, and why.
+pub(super) type Called<'a> = (&'a Claims<'a>, &'a Invocation<'a>, Option<&'a (Refusal, ShardSet)>);
+
 impl<'a, 't> Caller<'a, 't> {
     pub(super) fn new(
         server: &'a Dispatcher,
         worker: &'a mut Worker,
         session: &'a mut Session,
         transaction: &'a mut Transaction<'t>,
-        claims: &Claims<'_>,
-        invocation: &'a Invocation<'a>,
+        (claims, invocation, log_refusal): Called<'a>,
+        attendant: &'a mut dyn Attendant,
     ) -> Caller<'a, 't> {
         Caller {
+            declared: &claims.keys,
             db: session.db,
             now_us: OnceCell::new(),
             server,
@@ -114,8 +121,8 @@ impl<'a, 't> Caller<'a, 't> {
             invocation,
             holds_everything: claims.everything,
             may_begin_again: true,
-            log_refusal: None,
-            attendant: None,
+            log_refusal,
+            attendant,
             running: None,
             given_up: None,
             went_beyond: false,
@@ -123,19 +130,8 @@ impl<'a, 't> Caller<'a, 't> {
         }
     }
 
-    pub(super) fn refusing_changes(
-        self,
-        log_refusal: Option<&'a (Refusal, ShardSet)>,
-    ) -> Caller<'a, 't> {
-        Caller { log_refusal, ..self }
-    }
-
-    pub(super) fn attended_by(self, attendant: &'a mut dyn Attendant) -> Caller<'a, 't> {
-        Caller { attendant: Some(attendant), ..self }
-    }
-
-    pub(super) fn without_beginning_again(self) -> Caller<'a, 't> {
-        Caller { may_begin_again: false, ..self }
+    pub(super) fn cannot_begin_again(&mut self) {
+        self.may_begin_again = false;
     }
 
     pub(super) fn runs_as(&mut self, running: Running<'a>) {
@@ -151,12 +147,13 @@ impl<'a, 't> Caller<'a, 't> {
     }
 
     /// The script has ended: why it was given up, if it was, and what it has published.
-    pub(super) fn end(self) -> (Option<GivenUp>, Vec<Publication>) {
+    pub(super) fn end(&mut self) -> (Option<GivenUp>, Vec<Publication>) {
+        self.running = None;
         self.session.select(self.db);
         if self.given_up.is_none() && !self.went_beyond {
             self.invocation.program.trust().kept_to_its_keys();
         }
-        (self.given_up, self.publications)
+        (self.given_up.take(), take(&mut self.publications))
     }
 
     fn find(&self, args: &Args<'_>) -> Result<&'a Command, Denied> {
@@ -175,7 +172,10 @@ impl<'a, 't> Caller<'a, 't> {
         // As of a request: what is logged of one word must fit one record, what is kept of it one
         // row.
         let word_bytes_max = self.worker.settings.network.bulk_bytes_max;
-        if (0..args.len()).any(|index| args.word(index).len() > word_bytes_max) {
+        let all_bytes = args.ranges(0).0.len();
+        if all_bytes > word_bytes_max
+            && (0..args.len()).any(|index| args.word(index).len() > word_bytes_max)
+        {
             return Err(LONG_WORD);
         }
         let is_foreign = when(&self.server.commands, command) == When::Late
@@ -208,15 +208,20 @@ impl<'a, 't> Caller<'a, 't> {
         Ok(())
     }
 
+    /// A key as it was declared, with its hash; `None` if it was not.
+    fn declared_as(&self, key: &[u8]) -> Option<Key<'a>> {
+        self.declared.iter().find(|declared| declared.bytes == key).copied()
+    }
+
     /// Sees to it that all is held and in memory that a command touches.
     fn reach(
         &mut self,
         command: &Command,
         args: &Args<'_>,
-        keys: &[Key<'_>],
+        (keys, are_declared): (&[Key<'_>], bool),
     ) -> Result<(), Denied> {
         let Wants { everything, reads_everything } = wants(&self.server.commands, command, *args);
-        let is_beyond = everything || keys.iter().any(|key| !self.invocation.declares(key.bytes));
+        let is_beyond = everything || !are_declared;
         if is_beyond {
             self.went_beyond = true;
         }
@@ -355,18 +360,20 @@ impl<'a, 't> Caller<'a, 't> {
             return Err(denied);
         }
         let (only, mut several);
-        let keys = match call.position_of_one_key(args.len()) {
+        let (keys, are_declared) = match call.position_of_one_key(args.len()) {
             0 => {
                 several = Vec::new();
                 add_keys(&self.server.engine, command, args, &mut several);
-                &several[..]
+                (&several[..], several.iter().all(|key| self.declared_as(key.bytes).is_some()))
             }
             position => {
-                only = [self.server.engine.key(args.word(position))];
-                &only[..]
+                let word = args.word(position);
+                let declared = self.declared_as(word);
+                only = [declared.unwrap_or_else(|| self.server.engine.key(word))];
+                (&only[..], declared.is_some())
             }
         };
-        self.reach(command, &args, keys)?;
+        self.reach(command, &args, (keys, are_declared))?;
         self.hold_before_change(command)?;
         let mut reply = Reply::new(out, protocol);
         // Those that are fast by their flags are timed where every call is.
@@ -449,9 +456,7 @@ impl Host for Caller<'_, '_> {
         {
             running.describe(name, words);
         }
-        if let Some(attendant) = &mut self.attendant {
-            attendant.attend();
-        }
+        self.attendant.attend();
     }
 
     fn may_call(&self, words: &Words) -> Option<bool> {

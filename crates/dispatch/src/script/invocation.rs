@@ -2,12 +2,14 @@
 
 use super::super::dispatcher::Dispatcher;
 use crate::worker::Worker;
+use basalt_call::calls::FIRST_COUNTED_KEY;
 use basalt_call::entry::{Named, Permit, ScriptCall};
-use basalt_engine::{Claims, Engine};
+use basalt_engine::{Claims, Key};
 use basalt_number::parse_i64;
 use basalt_script::{Evaluated, Input, KeyScope, Program, RandomState, Sha1};
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
+use basalt_service::prepared::Prepared;
 use basalt_service::scripts::RunKind;
 use std::sync::Arc;
 
@@ -24,15 +26,15 @@ const OUT_OF_MEMORY: CommandError = CommandError::fixed(
     "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
 );
 
-/// Words before the keys: the command, the script, the number of keys.
-const WORDS_BEFORE_KEYS: usize = 3;
-
 /// A call of a script.
 pub(super) struct Invocation<'a> {
     pub(super) program: Arc<Program>,
     args: Args<'a>,
     keys: usize,
+    /// The first of the keys, if it has been hashed already.
+    first: Option<Key<'a>>,
     permit: Permit,
+    named: Named,
 }
 
 impl<'a> Invocation<'a> {
@@ -51,7 +53,7 @@ impl<'a> Invocation<'a> {
         let (found, bad_count) = match call.named {
             Named::BySha => {
                 let removals = server.scripts.known.removals();
-                let found = worker.recent_scripts.find(args.word(1), removals, look_up);
+                let found = worker.recent_scripts.take(args.word(1), removals, look_up);
                 if found.is_err() {
                     Sha1::parse(args.word(1)).ok_or(NO_SCRIPT)?;
                 }
@@ -59,13 +61,13 @@ impl<'a> Invocation<'a> {
             }
             Named::ByFunction => {
                 let removals = server.scripts.functions.version();
-                let found = worker.recent_functions.find(args.word(1), removals, look_up)?;
+                let found = worker.recent_functions.take(args.word(1), removals, look_up)?;
                 (Some(Ok(found)), BAD_KEY_COUNT)
             }
             Named::ByText => (None, CommandError::NOT_INTEGER),
         };
         let keys = parse_i64(args.word(2)).ok_or(bad_count)?;
-        if keys > (args.len() - WORDS_BEFORE_KEYS) as i64 {
+        if keys > (args.len() - FIRST_COUNTED_KEY) as i64 {
             return Err(TOO_MANY_KEYS);
         }
         let keys = usize::try_from(keys).map_err(|_| NEGATIVE_KEYS)?;
@@ -79,7 +81,28 @@ impl<'a> Invocation<'a> {
             return Err(OUT_OF_MEMORY);
         }
         let permit = if flags.no_writes { Permit::Reads } else { call.permit };
-        Ok(Invocation { program, args, keys, permit })
+        Ok(Invocation { program, args, keys, first: None, permit, named: call.named })
+    }
+
+    /// Takes over what is known of the first key.
+    pub(super) fn prepared_as(mut self, prepared: &Prepared) -> Invocation<'a> {
+        if self.keys > 0
+            && let Some(partition) = prepared.partition
+        {
+            let bytes = self.args.word(FIRST_COUNTED_KEY);
+            self.first = Some(Key { bytes, hash: prepared.hash, partition });
+        }
+        self
+    }
+
+    /// The call has ended: its program is where the next one finds it.
+    pub(super) fn end(self, worker: &mut Worker) {
+        let name = self.args.word(1);
+        match self.named {
+            Named::BySha => worker.recent_scripts.put_back(name, self.program),
+            Named::ByFunction => worker.recent_functions.put_back(name, self.program),
+            Named::ByText => {}
+        }
     }
 
     pub(super) fn is_read_only(&self) -> bool {
@@ -88,19 +111,14 @@ impl<'a> Invocation<'a> {
 
     /// The declared keys.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        self.args.from(WORDS_BEFORE_KEYS).take(self.keys)
+        self.args.from(FIRST_COUNTED_KEY).take(self.keys)
     }
 
     /// What the script is called with, its random numbers as they stood when it began first.
     pub(super) fn input(&self, random: Option<RandomState>) -> Input<'a> {
-        let (buffer, words) = self.args.ranges(WORDS_BEFORE_KEYS);
+        let (buffer, words) = self.args.ranges(FIRST_COUNTED_KEY);
         let (keys, args) = words.split_at(self.keys);
         Input { buffer, keys, args, random }
-    }
-
-    /// Whether a key is one of those declared.
-    pub(super) fn declares(&self, key: &[u8]) -> bool {
-        self.keys().any(|declared| declared == key)
     }
 
     /// The name of a function that it calls, and the words of the call.
@@ -118,14 +136,25 @@ impl<'a> Invocation<'a> {
     }
 
     /// What has to be held, and to be in memory, before it runs; `everything` if it has turned out
-    /// that every partition has to be held.
-    pub(super) fn claims<'k>(&self, engine: &Engine, db: u8, everything: bool) -> Claims<'k>
+    /// that every partition has to be held. The room for its keys is due back
+    /// (`Worker::claimed_keys`).
+    pub(super) fn claims<'k>(
+        &self,
+        server: &Dispatcher,
+        worker: &mut Worker,
+        db: u8,
+        everything: bool,
+    ) -> Claims<'k>
     where
         'a: 'k,
     {
         let scope = self.program.trust().scope();
+        let mut keys = worker.claimed_keys.take();
+        keys.extend(self.first);
+        let others = self.keys().skip(keys.len());
+        keys.extend(others.map(|key| server.engine.key(key)));
         Claims {
-            keys: self.keys().map(|key| engine.key(key)).collect(),
+            keys,
             databases: db..db + 1,
             everything: everything || matches!(scope, KeyScope::Any | KeyScope::AnyInMemory),
             reads_everything: scope == KeyScope::AnyInMemory,

@@ -2,7 +2,8 @@
 //! as if it came alone.
 
 use crate::harness::{TestServer, bytes_of};
-use basalt_resp::{Output, Value, encode_request};
+use basalt_resp::{Output, Value, decode, encode_request};
+use basalt_service::wait::Wait;
 
 const LIBRARY: &str = "#!lua name=lib\n\
     redis.register_function('f', function(keys, args) return {#keys, #args, type(KEYS_OF)} end)\n\
@@ -25,6 +26,11 @@ fn requests() -> Vec<Vec<&'static str>> {
         "PUBLISH|channel|m2",
         "EVAL|redis.call('publish', 'channel', 'm3') return redis.call('rpush', KEYS[1], 'x')|1|l",
         "EVAL|return redis.call('lrange', KEYS[1], 0, -1)|1|l",
+        "EVAL|return {redis.call('get', KEYS[2]), redis.call('get', KEYS[1])}|2|n|k",
+        "EVAL|return redis.call('get', ARGV[1])|0|k",
+        "GET|k",
+        "EVAL|return redis.call('get', KEYS[1])|00|k",
+        "EVAL|return redis.call('get', KEYS[1])|1",
         "FCALL|nosuch|0",
         "EVALSHA|ffffffffffffffffffffffffffffffffffffffff|0",
         "SELECT|1",
@@ -90,4 +96,49 @@ fn scripts_of_a_batch_are_as_if_each_came_alone() {
         assert_eq!(together.3, alone.3, "{batch}");
     }
     assert!(!alone.1.is_empty() && !alone.2.is_empty() && alone.3.contains("cmdstat_fcall"));
+}
+
+#[test]
+fn each_script_of_a_batch_has_its_own_keys() {
+    let mut server = TestServer::new();
+    let mut bytes = Vec::new();
+    for number in 0..100 {
+        server.line(&format!("SET key{number} value{number}"));
+    }
+    let keys = |number: usize| [number * 7 % 100, number * 3 % 50].map(|key| format!("key{key}"));
+    for number in 0..100 {
+        let [first, second] = keys(number);
+        let second_of_two = ["EVAL", "return redis.call('get', KEYS[2])", "2", &first, &second];
+        encode_request(&second_of_two, &mut bytes);
+        let of_one = ["EVAL", "return redis.call('get', KEYS[1])", "1", &first];
+        encode_request(&of_one, &mut bytes);
+        let undeclared = ["EVAL", "return redis.call('get', ARGV[1])", "0", &second];
+        encode_request(&undeclared, &mut bytes);
+    }
+    let mut replies = &server.run_bytes(bytes, 1000)[..];
+    for number in 0..100 {
+        let [first, second] = keys(number);
+        for key in [&second, &first, &second] {
+            let (reply, len) = decode(replies).expect("a reply").expect("a whole reply");
+            let value = key.replace("key", "value");
+            assert_eq!(reply, Value::Bulk(value.into_bytes()), "{number}");
+            replies = &replies[len..];
+        }
+    }
+}
+
+#[test]
+fn a_script_waits_for_subscribers_whom_the_one_before_it_has_put_behind() {
+    let mut server = TestServer::new();
+    let mut subscriber = server.another_connection();
+    subscriber.line("SUBSCRIBE channel");
+    subscriber.inbox.is_congested_with(2);
+    let publish = ["EVAL", "return redis.call('publish', 'channel', 'm')", "0"];
+    let mut bytes = Vec::new();
+    (0..5).for_each(|_| encode_request(&publish, &mut bytes));
+    let wait = server.run_batch_once(bytes.clone(), 1000);
+    assert!(matches!(wait, Some(Wait::Subscribers)), "{wait:?}");
+    assert_eq!(subscriber.messages().len(), 2);
+    subscriber.inbox.is_congested_with(usize::MAX);
+    assert_eq!(server.run_bytes(bytes, 1000), b":1\r\n".repeat(5));
 }
