@@ -60,7 +60,7 @@ pub(super) fn execute(
     let server = request.server;
     let invocation = read(server, worker, session, (request.args(&[]), call))?;
     let invocation = invocation.prepared_as(request.prepared);
-    if worker.subscribers_are_behind(server) {
+    if server.pubsub.is_congested() {
         return Ok(Flow::Wait(Wait::Subscribers));
     }
     // What is changed stays with the worker until it is committed.
@@ -218,7 +218,6 @@ pub(super) fn publish(
     publications: Vec<Publication>,
 ) {
     for Publication { kind, channel, payload } in publications {
-        worker.note_publication();
         if kind == Kind::Monitor {
             monitors::publish(server, worker, &payload);
             continue;

@@ -78,9 +78,6 @@ pub struct Worker {
     /// Room for the keys that a script is called with.
     pub(super) claimed_keys: SpareKeys,
     pub(super) outbox: Outbox,
-    /// It has been asked in this batch whether subscribers are behind, and no script has published
-    /// anything since.
-    subscribers_keep_up: bool,
     /// What the latest line for those who monitor began with.
     pub(super) line_head: LineHead,
     /// Connections that have gone and whose subscriptions have not all been ended.
@@ -159,7 +156,6 @@ impl Worker {
             spare_changes: None,
             claimed_keys: SpareKeys::default(),
             outbox: Outbox::default(),
-            subscribers_keep_up: false,
             line_head: LineHead::default(),
             leaving: Vec::new(),
             discarded: Output::new(),
@@ -262,21 +258,6 @@ impl Worker {
     pub fn begin_batch(&mut self, server: &Dispatcher) {
         self.gating = server.engine.gating();
         self.log_admits = ShardSet::EMPTY;
-        self.subscribers_keep_up = false;
-    }
-
-    /// Whether subscribers are behind, so that a script, which may publish something, has to wait.
-    /// That takes a lock, so it is asked once a batch.
-    pub(super) fn subscribers_are_behind(&mut self, server: &Dispatcher) -> bool {
-        if !self.subscribers_keep_up {
-            self.subscribers_keep_up = !server.pubsub.is_congested();
-        }
-        !self.subscribers_keep_up
-    }
-
-    /// A script has published something.
-    pub(super) fn note_publication(&mut self) {
-        self.subscribers_keep_up = false;
     }
 
     /// A batch begins to run at this moment.

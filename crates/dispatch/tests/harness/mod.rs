@@ -51,7 +51,7 @@ pub struct TestServer {
     disk: Arc<MemoryDisk>,
     /// What it runs in.
     pub host: TestHost,
-    pub inbox: Arc<Inbox>,
+    inbox: Arc<Inbox>,
     background: Option<Background>,
     closed: bool,
     bounds: LogBounds,

@@ -3,7 +3,6 @@
 
 use crate::harness::{TestServer, bytes_of};
 use basalt_resp::{Output, Value, decode, encode_request};
-use basalt_service::wait::Wait;
 
 const LIBRARY: &str = "#!lua name=lib\n\
     redis.register_function('f', function(keys, args) return {#keys, #args, type(KEYS_OF)} end)\n\
@@ -108,10 +107,9 @@ fn each_script_of_a_batch_has_its_own_keys() {
     let keys = |number: usize| [number * 7 % 100, number * 3 % 50].map(|key| format!("key{key}"));
     for number in 0..100 {
         let [first, second] = keys(number);
-        let second_of_two = ["EVAL", "return redis.call('get', KEYS[2])", "2", &first, &second];
-        encode_request(&second_of_two, &mut bytes);
-        let of_one = ["EVAL", "return redis.call('get', KEYS[1])", "1", &first];
-        encode_request(&of_one, &mut bytes);
+        for script in ["return redis.call('get', KEYS[2])", "return redis.call('get', KEYS[1])"] {
+            encode_request(&["EVAL", script, "2", &first, &second], &mut bytes);
+        }
         let undeclared = ["EVAL", "return redis.call('get', ARGV[1])", "0", &second];
         encode_request(&undeclared, &mut bytes);
     }
@@ -125,20 +123,4 @@ fn each_script_of_a_batch_has_its_own_keys() {
             replies = &replies[len..];
         }
     }
-}
-
-#[test]
-fn a_script_waits_for_subscribers_whom_the_one_before_it_has_put_behind() {
-    let mut server = TestServer::new();
-    let mut subscriber = server.another_connection();
-    subscriber.line("SUBSCRIBE channel");
-    subscriber.inbox.is_congested_with(2);
-    let publish = ["EVAL", "return redis.call('publish', 'channel', 'm')", "0"];
-    let mut bytes = Vec::new();
-    (0..5).for_each(|_| encode_request(&publish, &mut bytes));
-    let wait = server.run_batch_once(bytes.clone(), 1000);
-    assert!(matches!(wait, Some(Wait::Subscribers)), "{wait:?}");
-    assert_eq!(subscriber.messages().len(), 2);
-    subscriber.inbox.is_congested_with(usize::MAX);
-    assert_eq!(server.run_bytes(bytes, 1000), b":1\r\n".repeat(5));
 }
