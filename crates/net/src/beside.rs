@@ -7,7 +7,7 @@
 //!                                           ▼           ▼
 //!                                 a whole turn for the others
 //! ```
-//! Nothing of this happens in a command's first two milliseconds. Then its connection stays out of
+//! Nothing of this happens in a command's first millisecond. Then its connection stays out of
 //! the thread's lists until the command has ended, the others are served by turns beside it, and a
 //! worker stands in which waits for no partition and runs nothing that takes long. What it cannot
 //! run is tried again later, and refused once a script counts as busy.

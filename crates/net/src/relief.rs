@@ -2,7 +2,7 @@
 //!
 //! It sleeps while commands take no time, and the first loan ([`Loan`]) wakes it. Then it looks at
 //! all loans now and then, until there was none for a while. One that it sees twice is a command
-//! that has taken two milliseconds or more; from then on it looks twice a millisecond, until the
+//! that has taken a millisecond or more; from then on it looks five times a millisecond, until the
 //! command has ended, and serves the thread's other clients (`beside.rs`) if nobody has since its
 //! last look. A script does so by itself, unless it searches or copies for longer.
 
@@ -15,9 +15,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::time::Duration;
 
 /// Between two looks while commands run that may take long …
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 /// … and while one does.
-const ATTEND_EVERY: Duration = Duration::from_micros(500);
+const ATTEND_EVERY: Duration = Duration::from_micros(200);
 
 /// The thread.
 pub(crate) struct Relief {
