@@ -213,6 +213,10 @@ const ROUNDS_MAX: u32 = 10;
 const LEAVING_SHOWS_IN: [&str; 5] =
     [": OBJECT ENCODING", ": OBJECT IDLETIME", ": OBJECT FREQ", ": DEBUG OBJECT", ": SCAN "];
 
+/// What a script is told once that has changed something and then needs keys that it has not
+/// named, SORT with BY all of them, if one has just left memory.
+const TOLD_ONCE: &str = "is not in memory. It is not going to happen to this script again";
+
 /// Whatever is clean leaves memory, again and again, while commands run: each finds its keys on
 /// disk or in memory, in one row or in many.
 #[test]
@@ -245,7 +249,10 @@ fn transcripts_while_everything_leaves_memory() {
             }
             is_over.store(true, Ordering::Relaxed);
             evicting.join().expect("it evicts");
-            failures.retain(|text| !LEAVING_SHOWS_IN.iter().any(|call| text.contains(call)));
+            failures.retain(|text| {
+                let shows = LEAVING_SHOWS_IN.iter().any(|call| text.contains(call));
+                !shows && !text.contains(TOLD_ONCE)
+            });
             assert!(failures.is_empty(), "{}", failures.join("\n"));
         });
         let evicted = server.engine.eviction_stats().keys;
