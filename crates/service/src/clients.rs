@@ -460,11 +460,12 @@ impl ClientHandle {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
+    /// A client that nobody can reach.
     #[derive(Debug)]
-    struct Nobody;
+    pub(crate) struct Nobody;
 
     impl Wake for Nobody {
         fn sweep(&self) {}

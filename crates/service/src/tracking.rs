@@ -345,24 +345,13 @@ impl Sender<'_> {
 mod tests {
     use super::*;
     use crate::access::Access;
-    use crate::clients::{Clients, NewClient, Wake};
-    use crate::hand_over::Served;
+    use crate::clients::tests::Nobody;
+    use crate::clients::{Clients, NewClient};
     use crate::push::{Delivery, Receipt};
     use basalt_pubsub::Sink;
     use basalt_resp::{Output, Protocol};
     use parking_lot::Mutex;
     use std::io::IoSlice;
-
-    #[derive(Debug)]
-    struct Nobody;
-
-    impl Wake for Nobody {
-        fn sweep(&self) {}
-
-        fn run_again(&self) {}
-
-        fn serve(&self, _: Served) {}
-    }
 
     /// A thread that does not get on.
     #[derive(Default)]
