@@ -42,7 +42,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long scripts run one behind the other as one request that may take long. Others are served
-/// beside one after ten times as long.
+/// beside one after as long.
 const ROW_OF_SCRIPTS_TIME_MAX: Duration = Duration::from_millis(1);
 
 /// Requests that run together.
@@ -117,6 +117,12 @@ pub trait BatchClients {
 
     /// Requests of a client that have not run will not run in this batch.
     fn halt(&mut self, client: u32, halt: Halt);
+
+    /// What runs next for this client is likely to take so long that replies of others had better
+    /// be sent before.
+    fn send_owed(&mut self, worker: &Worker, client: u32) {
+        let _ = (worker, client);
+    }
 
     /// Runs a request of a client that may take long. If it does, the other clients may be served
     /// meanwhile; then those in `batch`, whose requests will not run in it, are to be parsed again,
@@ -340,6 +346,10 @@ impl Batch {
         budget: &mut Budget,
     ) -> usize {
         let client = self.requests[first].client;
+        if worker.expects_long() {
+            worker.hand_over_messages(server);
+            clients.send_owed(worker, client);
+        }
         let (mut halt, mut after) = (None, first);
         let mut run = |running: Running<'_>, attendant: &mut dyn Attendant| {
             let Running { session, bytes, consumed, out, owed_bytes_max, form } = running;
@@ -348,6 +358,7 @@ impl Batch {
             let begun = form.map(|form| Begun::new(form, session, (out, worker.now_ms)));
             let mut admission = Admission::of(server, worker, session);
             let start = worker.start_of_call(server);
+            let mut now = start;
             while halt.is_none() {
                 let request = &self.requests[after];
                 after += 1;
@@ -359,7 +370,7 @@ impl Batch {
                     *consumed = request.end;
                 }
                 halt = halted(flow, request.end);
-                let now = worker.start_of_call(server);
+                now = worker.start_of_call(server);
                 let goes_on = !is_in_form
                     && after < next
                     && out.len() <= owed_bytes_max
@@ -370,6 +381,7 @@ impl Batch {
                     break;
                 }
             }
+            worker.note_apart(now.saturating_duration_since(start));
             if let Some(halt) = &halt {
                 worker.note_halt(session, halt);
             }

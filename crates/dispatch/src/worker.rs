@@ -28,6 +28,9 @@ use std::time::Duration;
 /// the slow log asks for durations below this; they take about a microsecond. One that takes long
 /// all the same is noticed by a single reading, in `execute.rs`.
 const ALWAYS_TIMED_BELOW_US: i64 = 1000;
+/// How long what runs apart takes so that replies of others are sent before the next such thing
+/// runs: they would wait this long, or longer.
+const APART_TIME_LONG: Duration = Duration::from_micros(100);
 /// Calls in a row for which the clock is not read, because they cannot take long: together some
 /// tens of microseconds.
 const UNTIMED_CALLS_MAX: u32 = 16;
@@ -70,6 +73,8 @@ pub struct Worker {
     stands_in: Option<Reason>,
     /// What runs now may take long: its thread lends its event loop meanwhile.
     runs_apart: bool,
+    /// What ran apart latest has taken long.
+    expects_long: bool,
     /// Of the command that runs: behind a pointer, since those that run others take it out
     /// ([`Worker::take_changes`]), and it is half a kilobyte.
     pub(super) changes: Box<ChangeSet>,
@@ -150,6 +155,7 @@ impl Worker {
             lock_wait: LockWait::Brief,
             stands_in: None,
             runs_apart: false,
+            expects_long: false,
             clock: Arc::clone(&server.env.clock),
             counters,
             changes: Box::default(),
@@ -212,6 +218,16 @@ impl Worker {
 
     pub(super) fn runs_apart(&self) -> bool {
         self.runs_apart
+    }
+
+    /// Something has run apart, this long.
+    pub(super) fn note_apart(&mut self, took: Duration) {
+        self.expects_long = took > APART_TIME_LONG;
+    }
+
+    /// Whether what runs apart next is likely to take long, as the one before did.
+    pub(super) fn expects_long(&self) -> bool {
+        self.expects_long
     }
 
     pub(super) fn stands_in(&self) -> bool {

@@ -11,6 +11,9 @@
 //! the thread's lists until the command has ended, the others are served by turns beside it, and a
 //! worker stands in which waits for no partition and runs nothing that takes long. What it cannot
 //! run is tried again later, and refused once a script counts as busy.
+//!
+//! A command that takes less than that has others wait for it, in its turn. If the one before it
+//! took long for that, what others of the turn are owed is sent before it begins.
 
 use crate::reactor::Reactor;
 use crate::turn::Turn;

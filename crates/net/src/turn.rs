@@ -92,6 +92,19 @@ impl BatchClients for Clients<'_> {
         }
     }
 
+    #[cold]
+    fn send_owed(&mut self, worker: &Worker, client: u32) {
+        for at in 0..self.reactor.serving.len() {
+            let index = self.reactor.serving[at];
+            if index != client as usize
+                && let Some(connection) = &mut self.reactor.connections[index]
+                && connection.owes()
+            {
+                send(self.server, worker, connection);
+            }
+        }
+    }
+
     /// The connection is out of reach while its request runs, so that the others can be served: by
     /// the request itself if it is a script, and by the relief thread.
     fn run_apart(
@@ -431,40 +444,46 @@ impl Turn {
     /// Sends what a connection is owed and tidies it up.
     pub(crate) fn finish(&mut self, reactor: &mut Reactor, index: usize) {
         let Some(connection) = &mut reactor.connections[index] else { return };
-        // What is queued counts, whether the socket would take it or not.
-        if connection.owes() && self.is_over_output_limit(connection) {
-            connection.abandon_output();
-        }
-        let sent = connection.flush(self.server.engine.log());
-        let counters = &self.worker.counters;
+        send(&self.server, &self.worker, connection);
         let may_be_told = connection.may_be_told();
-        match connection.wire.other() {
-            None => counters.bytes_out.add(sent as u64),
-            Some(front) => {
-                counters.bytes_out_of_fronts.add(sent as u64);
-                front.count(counters);
-                connection.readable |= may_be_told && front.stands();
-            }
+        if let Some(front) = connection.wire.other() {
+            front.count(&self.worker.counters);
+            connection.readable |= may_be_told && front.stands();
         }
         connection.input.forget_originals();
         connection.input.release(&mut reactor.pool);
         connection.settle(&mut reactor.pool);
-        if connection.owes() && self.is_over_output_limit(connection) {
+        if connection.owes() && is_over_output_limit(&self.server, &self.worker, connection) {
             connection.abandon_output();
         }
         connection.publish(self.worker.now_ms);
     }
+}
 
-    /// Whether a client is owed more than `client-output-buffer-limit` allows it; counts those that
-    /// are.
-    fn is_over_output_limit(&self, connection: &mut Connection) -> bool {
-        let is_subscribed = connection.session.is_subscribed();
-        let class = if is_subscribed { ClientClass::PubSub } else { ClientClass::Normal };
-        let limit = self.worker.settings.clients.output_limits.of(class);
-        let is_over = connection.is_over(limit, &*self.server.env.clock);
-        if is_over {
-            self.worker.counters.output_limit_disconnections.add(1);
-        }
-        is_over
+/// Sends what a connection is owed, as far as it may be and the socket takes it.
+fn send(server: &Dispatcher, worker: &Worker, connection: &mut Connection) {
+    // What is queued counts, whether the socket would take it or not.
+    if connection.owes() && is_over_output_limit(server, worker, connection) {
+        connection.abandon_output();
     }
+    let sent = connection.flush(server.engine.log());
+    let counters = &worker.counters;
+    let bytes_out = match connection.wire.other() {
+        None => &counters.bytes_out,
+        Some(_) => &counters.bytes_out_of_fronts,
+    };
+    bytes_out.add(sent as u64);
+}
+
+/// Whether a client is owed more than `client-output-buffer-limit` allows it; counts those that
+/// are.
+fn is_over_output_limit(server: &Dispatcher, worker: &Worker, connection: &mut Connection) -> bool {
+    let is_subscribed = connection.session.is_subscribed();
+    let class = if is_subscribed { ClientClass::PubSub } else { ClientClass::Normal };
+    let limit = worker.settings.clients.output_limits.of(class);
+    let is_over = connection.is_over(limit, &*server.env.clock);
+    if is_over {
+        worker.counters.output_limit_disconnections.add(1);
+    }
+    is_over
 }

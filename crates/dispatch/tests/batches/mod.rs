@@ -4,5 +4,6 @@ mod expected;
 mod memory;
 mod owed;
 mod random_batches;
+mod sent_before;
 mod short_ways;
 mod slow_calls;

@@ -61,6 +61,8 @@ pub struct TestServer {
     pub batch_reply_bytes_max: usize,
     /// Requests that ran apart, so that other clients could be served meanwhile.
     pub ran_apart: usize,
+    /// How often replies of other clients were to be sent before.
+    pub sent_before: usize,
 }
 
 /// How much of the log a request may take, and from where on it waits for a checkpoint to have
@@ -102,6 +104,7 @@ struct TestClient<'a> {
     owed_bytes_max: usize,
     halt: Option<Halt>,
     ran_apart: &'a mut usize,
+    sent_before: &'a mut usize,
 }
 
 impl BatchClients for TestClient<'_> {
@@ -116,6 +119,10 @@ impl BatchClients for TestClient<'_> {
 
     fn halt(&mut self, _: u32, halt: Halt) {
         self.halt = Some(halt);
+    }
+
+    fn send_owed(&mut self, _: &Worker, _: u32) {
+        *self.sent_before += 1;
     }
 
     fn run_apart(
@@ -247,6 +254,7 @@ impl TestServer {
             owed_bytes_max: usize::MAX,
             batch_reply_bytes_max: 0,
             ran_apart: 0,
+            sent_before: 0,
             bounds,
         }
     }
@@ -280,6 +288,7 @@ impl TestServer {
             owed_bytes_max: usize::MAX,
             batch_reply_bytes_max: 0,
             ran_apart: 0,
+            sent_before: 0,
             bounds: self.bounds,
         }
     }
@@ -366,7 +375,7 @@ impl TestServer {
         let mut out = Output::new();
         self.worker.begin_turn(&self.server);
         self.parse(&mut input, 0, batch_max);
-        let TestServer { server, worker, session, batch, ran_apart, .. } = self;
+        let TestServer { server, worker, session, batch, ran_apart, sent_before, .. } = self;
         let (consumed, out) = (0, &mut out);
         let mut client = TestClient {
             session,
@@ -376,6 +385,7 @@ impl TestServer {
             halt: None,
             owed_bytes_max: usize::MAX,
             ran_apart,
+            sent_before,
         };
         batch.run(server, worker, &mut client, &mut Budget::default());
         let halt = client.halt;
@@ -418,12 +428,20 @@ impl TestServer {
         out.set_copied_bytes_max(self.worker.copied_bytes_max());
         while consumed < input.len() {
             self.parse(&mut input, consumed, batch_max);
-            let TestServer { server, worker, session, batch, ran_apart, .. } = self;
+            let TestServer { server, worker, session, batch, ran_apart, sent_before, .. } = self;
             let (owed, input) = (out.len(), &input);
             // It has read what came before.
             let owed_bytes_max = self.owed_bytes_max.saturating_add(owed);
-            let mut client =
-                TestClient { session, input, consumed, out, owed_bytes_max, halt: None, ran_apart };
+            let mut client = TestClient {
+                session,
+                input,
+                consumed,
+                out,
+                owed_bytes_max,
+                halt: None,
+                ran_apart,
+                sent_before,
+            };
             batch.run(server, worker, &mut client, &mut Budget::default());
             consumed = client.consumed;
             let halt = client.halt;
