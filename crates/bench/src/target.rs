@@ -1,7 +1,7 @@
 //! Where the server is, and how a connection to it is opened.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -208,7 +208,10 @@ impl Client {
         let (mut reply, mut scanned) = (Vec::new(), 0);
         let mut chunk = [0; 16 * 1024];
         while tally.replies == 0 {
-            let len = stream.read(&mut chunk)?;
+            let len = match stream.read(&mut chunk) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                read => read?,
+            };
             if len == 0 {
                 return Err(BenchError::Closed { outstanding: 1 });
             }

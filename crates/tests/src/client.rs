@@ -119,7 +119,11 @@ impl Connection {
         let goal = self.buffer.len() * 2;
         let mut chunk = vec![0; 64 * 1024];
         loop {
-            let length = self.stream.read(&mut chunk)?;
+            let length = match self.stream.read(&mut chunk) {
+                // As a wait with a time limit ends when the process was stopped and goes on.
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                read => read?,
+            };
             if length == 0 {
                 return Err(ErrorKind::UnexpectedEof.into());
             }

@@ -159,15 +159,17 @@ fn read_until(socket: &mut Socket, is_over: &AtomicBool) -> Result<(), BenchErro
         match socket.stream().read(&mut chunk) {
             Ok(0) => return Err(BenchError::Closed { outstanding: 1 }),
             Ok(_) => {}
-            Err(error) if is_timeout(&error) => {}
+            Err(error) if is_to_try_again(&error) => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(())
 }
 
-fn is_timeout(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
+/// The time of one wait is over, or a signal has ended it.
+fn is_to_try_again(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
 /// One line for each cell: each side's CPU time, as a multiple of its own base; for two sides the

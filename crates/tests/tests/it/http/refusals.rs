@@ -27,7 +27,8 @@ fn refused(address: SocketAddr, head: &str, body: &[u8]) -> u16 {
 fn demand_end(http: HttpClient, head: &str) {
     let (mut stream, rest) = http.into_parts();
     assert!(rest.is_empty(), "{head}");
-    assert_eq!(stream.read(&mut [0; 1]).unwrap_or_else(|error| panic!("{head}: {error}")), 0);
+    let more = stream.read_to_end(&mut Vec::new());
+    assert_eq!(more.unwrap_or_else(|error| panic!("{head}: {error}")), 0);
 }
 
 fn clients(server: &Server) -> usize {
