@@ -13,6 +13,7 @@
 
 use super::admission::Admission;
 use super::alike::Row;
+use super::behind::is_behind;
 use super::budget::Budget;
 use super::collection_prefetch::CollectionPrefetch;
 use super::dispatcher::Dispatcher;
@@ -580,6 +581,9 @@ fn execute_apart(
     attended: (&mut Admission, &mut dyn Attendant),
     out: &mut Output,
 ) -> Flow {
+    if is_behind(server, session, request) {
+        return Flow::Wait(Wait::Held);
+    }
     // What was published before must not come after what is published meanwhile.
     worker.hand_over_messages(server);
     worker.set_apart(true);

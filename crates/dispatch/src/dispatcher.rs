@@ -1,5 +1,6 @@
 //! A server with its commands: what requests run on.
 
+use super::wanted::Wanted;
 use basalt_call::calls::Commands;
 use basalt_config::Config;
 use basalt_engine::Engine;
@@ -18,6 +19,8 @@ pub struct Dispatcher {
     pub server: Server,
     /// What the commands do.
     pub commands: Commands,
+    /// What commands have waited for in vain.
+    pub(super) wanted: Wanted,
 }
 
 impl Dispatcher {
@@ -31,7 +34,7 @@ impl Dispatcher {
     ) -> Dispatcher {
         let table = Arc::clone(&commands.table);
         let server = Server::new(engine, config, table, counters, host);
-        Dispatcher { server, commands }
+        Dispatcher { server, commands, wanted: Wanted::default() }
     }
 }
 

@@ -9,6 +9,7 @@
 //! last. [`super::claims`] says which partitions and which databases that are, and what runs last.
 
 use super::access;
+use super::behind;
 use super::claims::{Plan, Step};
 use super::dispatcher::Dispatcher;
 use super::events;
@@ -64,10 +65,8 @@ pub(super) fn execute(
     });
     let outcome = match admitted {
         Ok(Ok(plan)) => {
-            let engine = &*server.engine;
-            let watching = session.watching.as_deref();
-            let wait = worker.lock_wait;
-            match Transaction::lock(engine, &plan.claims, watching, wait, &mut changes) {
+            let how = (session.watching.as_deref(), worker.lock_wait);
+            match behind::lock(server, session, &plan.claims, how, &mut changes) {
                 Ok(transaction) => {
                     let runner = (&mut *worker, &mut *session, attendant);
                     run(server, runner, &plan, transaction, reply)

@@ -80,7 +80,9 @@ fn read_keys(
 ) -> Obstacle {
     let engine = &*request.server.engine;
     let key_session = key_session(worker, session);
-    let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else { return held() };
+    let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else {
+        return held(request, keys);
+    };
     let mut view = View::new(engine, locked, key_session);
     if let Some(missing) = view.missing(keys) {
         if request.traits().asks_heads {
@@ -183,7 +185,9 @@ fn write_keys(
     reply: &mut Reply<'_>,
 ) -> Obstacle {
     let engine = &*request.server.engine;
-    let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else { return held() };
+    let Some(locked) = engine.lock_within(keys, key_session.lock_wait) else {
+        return held(request, keys);
+    };
     let gating = worker.gating;
     let mut txn = Txn::with_gating(engine, locked, key_session, &mut worker.changes, gating);
     if txn.lacks_some(keys)
@@ -249,7 +253,7 @@ pub(super) fn settled(
         }
         Settled::WaitsForCheckpoint => {
             session.waiting = waiting;
-            held()
+            Some(Box::new(Stop::Wait(Wait::Held)))
         }
         Settled::RunsApart => {
             session.waiting = waiting;
@@ -283,7 +287,8 @@ pub(super) fn settled(
 /// Somebody holds one of the partitions for long.
 #[cold]
 #[inline(never)]
-fn held() -> Obstacle {
+fn held(request: &Request<'_>, keys: &[Key<'_>]) -> Obstacle {
+    request.server.wanted.note(keys);
     Some(Box::new(Stop::Wait(Wait::Held)))
 }
 

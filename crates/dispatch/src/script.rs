@@ -15,6 +15,7 @@ mod invocation;
 
 use self::caller::{Caller, GivenUp};
 use self::invocation::Invocation;
+use super::behind;
 use super::dispatcher::Dispatcher;
 use super::events;
 use super::monitors;
@@ -76,8 +77,8 @@ pub(super) fn execute(
             }
             admitted => refused_shards(server, admitted, &claims),
         };
-        let (engine, wait) = (&server.engine, worker.lock_wait);
-        let mut transaction = match Transaction::lock(engine, &claims, None, wait, &mut changes) {
+        let how = (None, worker.lock_wait);
+        let mut transaction = match behind::lock(server, session, &claims, how, &mut changes) {
             Ok(transaction) => transaction,
             Err(unready) => break Ok(Flow::Wait(Wait::from(unready))),
         };

@@ -129,3 +129,37 @@ fn requests_behind_a_script_that_waits_run_after_it() {
     });
     assert_eq!(replies.escape_ascii().to_string(), r":1\r\n+OK\r\n$1\r\nv\r\n");
 }
+
+/// Else a client that calls one long script after the other would have the key for itself.
+#[test]
+fn what_may_take_long_lets_go_first_who_waits_for_its_keys() {
+    let mut server = TestServer::new();
+    server.line("SET k v");
+    server.line("SET k2 v");
+    let elements = " e".repeat(5_000);
+    server.line(&format!("RPUSH l{elements}"));
+    let engine = std::sync::Arc::clone(&server.server.engine);
+    let long = ["EVAL return(redis.call('GET',KEYS[1])) 1 KEY", "EXEC", "LRANGE KEY 0 -1"];
+    for (line, key) in long.into_iter().zip(["k", "k", "l"]) {
+        let held = engine.lock_all_within(LockWait::Endless);
+        let mut waits = server.another_connection();
+        let wait = std::thread::scope(|scope| {
+            let waiting = scope.spawn(move || waits.run_once(&format!("TYPE {key}")));
+            waiting.join().expect("it does not wait for long")
+        });
+        assert!(matches!(wait, Some(Wait::Held)), "{wait:?}");
+        drop(held);
+        let mut others = server.another_connection();
+        assert!(others.run_once("EVAL return(redis.call('GET',KEYS[1])) 1 k2").is_none());
+        let mut client = server.another_connection();
+        if line == "EXEC" {
+            client.line("MULTI");
+            client.line("GET k");
+        }
+        let line = line.replace("KEY ", &format!("{key} ")).replace(" KEY", &format!(" {key}"));
+        let wait = client.run_once(&line);
+        assert!(matches!(wait, Some(Wait::Held)), "{line}: {wait:?}");
+        assert!(client.run_once(&line).is_none(), "{line} lets others go first once");
+        client.session.close(&engine, LockWait::Endless);
+    }
+}
