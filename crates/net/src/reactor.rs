@@ -83,6 +83,8 @@ pub(crate) struct Reactor {
     last_room: Instant,
     /// Those that are served now.
     pub(crate) serving: Vec<usize>,
+    /// The first of them of which a part of a request is there.
+    pub(crate) serving_first_unfinished: usize,
     /// Those that were served in this turn.
     touched: Vec<usize>,
     /// How many of those that are ready were put off, or had their share in the last turn, which
@@ -137,6 +139,7 @@ impl Reactor {
             crowded: VecDeque::new(),
             last_room: server.env.clock.now(),
             serving: Vec::new(),
+            serving_first_unfinished: 0,
             touched: Vec::new(),
             put_off: 0,
             held_count: 0,
@@ -257,9 +260,18 @@ impl Reactor {
         if put_off > 1 {
             self.serving[1..].rotate_left(put_off - 1);
         }
+        self.serving_first_unfinished = self.serving.len();
         let unfinished = self.unfinished.len().min(UNFINISHED_A_TURN);
         self.serving.extend(self.unfinished.drain(..unfinished));
         self.held_count = 0;
+    }
+
+    /// Those from this place on are served in a later turn, first of all that are unfinished.
+    #[cold]
+    pub(crate) fn put_back_unfinished(&mut self, from: usize) {
+        for index in self.serving.drain(from..).rev() {
+            self.unfinished.push_front(index);
+        }
     }
 
     /// Where the one behind this connection stands among those that are served.

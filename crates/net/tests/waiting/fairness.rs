@@ -1,6 +1,6 @@
 //! The client that has waited longest is served first, and no wake-up is lost.
 
-use crate::harness::{Client, TestServer, taken};
+use crate::harness::{Client, TestServer, ok, taken};
 use basalt_resp::Value;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -177,4 +177,28 @@ fn clients_with_large_replies_all_get_their_turn() {
             assert_eq!(other.line(&format!("SET small {number}")), Value::Simple("OK".into()));
         }
     });
+}
+
+/// Parts of requests that are larger together than what is read of such in one turn.
+#[test]
+fn parts_of_many_large_requests_all_arrive() {
+    const CLIENTS: usize = 40;
+    const PARTS: usize = 8;
+    let value = "x".repeat(64 << 10);
+    let server = TestServer::start(1);
+    let mut other = server.connect();
+    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| server.connect()).collect();
+    let bytes = PARTS * value.len();
+    for (number, client) in clients.iter_mut().enumerate() {
+        let key = format!("{number:02}");
+        client.send_bytes(format!("*3\r\n$3\r\nSET\r\n$2\r\n{key}\r\n${bytes}\r\n").as_bytes());
+    }
+    for _ in 0..PARTS {
+        clients.iter_mut().for_each(|client| client.send_bytes(value.as_bytes()));
+        assert_eq!(other.line("PING"), Value::Simple(b"PONG".to_vec()));
+    }
+    for client in &mut clients {
+        client.send_bytes(b"\r\n");
+        assert_eq!(client.receive(), ok());
+    }
 }
