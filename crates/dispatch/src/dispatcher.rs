@@ -19,7 +19,7 @@ pub struct Dispatcher {
     pub server: Server,
     /// What the commands do.
     pub commands: Commands,
-    /// What commands have waited for in vain.
+    /// Partitions that commands have found held.
     pub(super) wanted: Wanted,
 }
 

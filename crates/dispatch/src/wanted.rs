@@ -1,5 +1,5 @@
 //! HOT PATH
-//! Partitions that commands have waited for in vain.
+//! Partitions that commands have found held, and for which they will ask again.
 //!
 //! No network thread waits long for a partition: a command that finds one held tries again every
 //! two milliseconds. A client that calls one long script after the other leaves it free for some
@@ -46,7 +46,7 @@ impl Wanted {
         }
     }
 
-    /// The same for the partitions of these keys.
+    /// Whether commands wait for the partition of one of these keys; that is no longer noted then.
     #[inline]
     pub(super) fn take_of(&self, keys: &[Key<'_>]) -> bool {
         let mut is_wanted = false;

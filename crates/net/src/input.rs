@@ -322,8 +322,8 @@ impl Input {
         if grows { (now * 2).max(BUFFER_BYTES) } else { now }
     }
 
-    /// The same for a request without a word about its length, as a body in chunks is: it would be
-    /// moved at each of its reads.
+    /// How large a buffer of `now` bytes should be for the next read of a request without a word
+    /// about its length, as a body in chunks is: it would be moved at each of its reads.
     fn unknown_target(&self, now: usize) -> usize {
         match now {
             ..KEPT_BYTES_MAX => KEPT_BYTES_MAX.max(self.filled + BUFFER_BYTES),
