@@ -144,10 +144,11 @@ impl Input {
         self.wanted == 0
     }
 
-    /// Whether a part of a request is all that is there, in more memory than it needs.
+    /// Whether a part of a request is all that is there, in clearly more memory than it needs: to
+    /// move it there and back costs as much as reading many bytes.
     pub(crate) fn is_cut(&self) -> bool {
         let len = self.bytes.len();
-        self.wanted > 0 && len <= BUFFER_BYTES && len > self.pending()
+        self.wanted > 0 && len <= BUFFER_BYTES && len > self.pending() + self.pending() / 4
     }
 
     /// Bytes of memory that it takes, and will by the next read if a part of a request is all that
@@ -157,7 +158,8 @@ impl Input {
             return self.memory_bytes();
         }
         match self.target_bytes(self.bytes.capacity().max(BUFFER_BYTES)) {
-            ..=BUFFER_BYTES => self.pending(),
+            ..=BUFFER_BYTES if self.is_cut() => self.pending(),
+            ..=BUFFER_BYTES => self.memory_bytes(),
             target => target.min(self.pending() + READ_BYTES).max(self.memory_bytes()),
         }
     }
