@@ -37,6 +37,11 @@ impl Wanted {
         }
     }
 
+    /// Whether nothing is noted.
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
+    }
+
     /// Whether commands wait for one of these partitions; that is no longer noted then.
     #[inline]
     pub(super) fn take(&self, claims: &Claims<'_>) -> bool {
