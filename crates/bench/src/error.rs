@@ -39,6 +39,8 @@ pub(crate) enum BenchError {
     Trace { path: PathBuf, source: io::Error },
     #[error("cannot pin to cpu {cpu}: {source}; choose another cpu or pass --no-pin")]
     Pin { cpu: usize, source: rustix::io::Errno },
+    #[error("bounds that do not hold: {count}; the figures above say which")]
+    NotHeld { count: usize },
     #[error("cannot write the report: {0}")]
     Report(io::Error),
 }

@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::compare::Arena;
 use crate::compare::cell::vocabulary;
+use crate::compare::figures;
 use crate::compare::made::Made;
 use crate::compare::scripting::{self, Script};
 use crate::compare::server::Contender;
@@ -109,11 +110,12 @@ pub(super) fn run(arena: &Arena<'_>, course: &Course) -> Result<(), BenchError> 
         lives.collect::<Result<Vec<Round>, BenchError>>()
     })?;
     let rounds = lives.concat();
+    let (table, not_held) = table(arena, course, &rounds);
     arena.print(&format!(
-        "P99 µs of {REQUESTS_PER_SECOND} GETs a second, {CONNECTIONS} plain connections\n{}",
-        table(arena, course, &rounds)
+        "P99 µs of {REQUESTS_PER_SECOND} GETs a second, {CONNECTIONS} plain connections\n{table}"
     ))?;
-    arena.write_json(servers, &rounds)
+    arena.write_json(servers, &rounds)?;
+    figures::all_hold(not_held)
 }
 
 impl Course {
@@ -204,8 +206,9 @@ fn gets(target: Target, duration: Duration) -> Result<Plan, BenchError> {
 }
 
 /// A row for each side, burden and number of threads: medians of all phases, and whether the bound
-/// holds.
-fn table(arena: &Arena<'_>, course: &Course, rounds: &[Round]) -> String {
+/// holds; and of how many it does not.
+fn table(arena: &Arena<'_>, course: &Course, rounds: &[Round]) -> (String, usize) {
+    let mut not_held = 0;
     let mut text = format!(
         "  {:48}{:>9}{:>11}{:>10}{:>10}{:>18}{:>14}{:>8}\n",
         "", "quiet", "elsewhere", "attacked", "of quiet", "of the greater", "made/s", "failed"
@@ -216,27 +219,26 @@ fn table(arena: &Arena<'_>, course: &Course, rounds: &[Round]) -> String {
             let of_row =
                 |it: &&Round| (it.side, it.burden, it.io_threads) == (side, burden, io_threads);
             let rounds: Vec<&Round> = rounds.iter().filter(of_row).collect();
-            text.push_str(&row(&format!("{side}, {burden}, {io_threads} threads"), &rounds));
+            let p99s = P99s::of(&rounds);
+            not_held += usize::from(!p99s.is_held());
+            let name = format!("{side}, {burden}, {io_threads} threads");
+            text.push_str(&row(&name, p99s, &rounds));
         }
     }
-    text
+    (text, not_held)
 }
 
-fn row(name: &str, rounds: &[&Round]) -> String {
+fn row(name: &str, p99s: P99s, rounds: &[&Round]) -> String {
     let phases = || rounds.iter().flat_map(|it| &it.phases);
-    let median = |phase: Phase, of: fn(&Felt) -> f64| {
-        summarise(phases().filter(|felt| felt.phase == phase).map(of)).median
-    };
-    let p99 = |phase| median(phase, |felt| felt.plain.latency.p99_us);
-    let p99s = P99s {
-        quiet: p99(Phase::Quiet),
-        elsewhere: p99(Phase::Elsewhere),
-        attacked: p99(Phase::Attacked),
-    };
-    let pace = |phase| median(phase, |felt| felt.made.per_second);
+    let pace = |phase| median(rounds, phase, |felt| felt.made.per_second);
     let pace = format!("{:.1}, {:.1}", pace(Phase::Elsewhere), pace(Phase::Attacked));
     let failed: u64 = phases().map(|felt| felt.made.failed).sum();
     format!("  {name:48}{}{pace:>14}{failed:>8}\n", p99s.text())
+}
+
+fn median(rounds: &[&Round], phase: Phase, of: fn(&Felt) -> f64) -> f64 {
+    let phases = rounds.iter().flat_map(|it| &it.phases);
+    summarise(phases.filter(|felt| felt.phase == phase).map(of)).median
 }
 
 /// Medians of the phases, in microseconds.
@@ -248,6 +250,19 @@ struct P99s {
 }
 
 impl P99s {
+    fn of(rounds: &[&Round]) -> P99s {
+        let p99 = |phase| median(rounds, phase, |felt| felt.plain.latency.p99_us);
+        P99s {
+            quiet: p99(Phase::Quiet),
+            elsewhere: p99(Phase::Elsewhere),
+            attacked: p99(Phase::Attacked),
+        }
+    }
+
+    fn is_held(self) -> bool {
+        self.of_greater() <= SLOWER_MAX
+    }
+
     fn of_greater(self) -> f64 {
         self.attacked / self.quiet.max(self.elsewhere)
     }
@@ -255,7 +270,7 @@ impl P99s {
     fn text(self) -> String {
         let P99s { quiet, elsewhere, attacked } = self;
         let of_quiet = format!("{:.2}x", attacked / quiet);
-        let verdict = if self.of_greater() <= SLOWER_MAX { "held" } else { "NOT held" };
+        let verdict = if self.is_held() { "held" } else { "NOT held" };
         let of_greater = format!("{:.2}x, {verdict}", self.of_greater());
         format!("{quiet:>9.0}{elsewhere:>11.0}{attacked:>10.0}{of_quiet:>10}{of_greater:>18}")
     }

@@ -59,6 +59,14 @@ pub(super) struct Figures<'a, 'b> {
     all: Vec<Figure>,
 }
 
+/// Fails if some bounds do not hold, so that the command's status says so.
+pub(super) fn all_hold(count_not_held: usize) -> Result<(), BenchError> {
+    match count_not_held {
+        0 => Ok(()),
+        count => Err(BenchError::NotHeld { count }),
+    }
+}
+
 impl<'a, 'b> Figures<'a, 'b> {
     pub(super) fn new(arena: &'a Arena<'b>) -> Self {
         Figures { arena, round: 0, check: "", all: Vec::new() }
@@ -121,7 +129,8 @@ impl<'a, 'b> Figures<'a, 'b> {
     pub(super) fn finish(self, servers: Vec<(&'static str, ServerInfo)>) -> Result<(), BenchError> {
         let (held, bounds) = self.held();
         self.arena.print(&format!("{held} of {bounds} bounds held\n"))?;
-        self.arena.write_json(servers, &self.all)
+        self.arena.write_json(servers, &self.all)?;
+        all_hold(bounds - held)
     }
 
     /// How many bounds were held, of how many.
