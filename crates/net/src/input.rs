@@ -27,6 +27,10 @@ const GROWTH: usize = 64;
 /// fill this, too. To move one of 16 MiB takes ten milliseconds, in which other clients wait.
 const UNKNOWN_BYTES: usize = 64 << 20;
 
+/// How many times as large it becomes if that does not suffice. Some systems refuse more than the
+/// machine has, even if it is not filled.
+const UNKNOWN_GROWTH: usize = 4;
+
 /// What one read of a large request adds, where memory is scarce.
 pub(crate) const READ_BYTES: usize = 64 << 10;
 
@@ -330,7 +334,7 @@ impl Input {
         match now {
             ..KEPT_BYTES_MAX => KEPT_BYTES_MAX.max(self.filled + BUFFER_BYTES),
             KEPT_BYTES_MAX..UNKNOWN_BYTES => UNKNOWN_BYTES,
-            _ => now.saturating_mul(GROWTH),
+            _ => now.saturating_mul(UNKNOWN_GROWTH),
         }
     }
 
