@@ -12,7 +12,7 @@ use basalt_service::session::Session;
 /// that out when they lock what they claim.
 pub(super) fn is_behind(server: &Dispatcher, session: &Session, request: Incoming<'_>) -> bool {
     // It may have a million keys.
-    if server.wanted.is_empty() || has_let_go(session) {
+    if server.contested.is_empty() || has_let_go(session) {
         return false;
     }
     let Incoming { prepared, buffer, words } = request;
@@ -21,7 +21,7 @@ pub(super) fn is_behind(server: &Dispatcher, session: &Session, request: Incomin
     match call.run {
         Run::Read(_) | Run::Point(_) | Run::Write(_) => {
             let request = Request { server, id, call, buffer, words, prepared };
-            server.wanted.take_of(&several_keys(&request))
+            server.contested.take_of(&several_keys(&request))
         }
         Run::Session(_) | Run::Exec | Run::Script(_) => false,
     }
@@ -36,12 +36,12 @@ pub(super) fn lock<'e>(
     (watching, wait): (Option<&Watching>, LockWait),
     changes: &'e mut ChangeSet,
 ) -> Result<Transaction<'e>, Unready> {
-    if !has_let_go(session) && server.wanted.take(claims) {
+    if !has_let_go(session) && server.contested.take(claims) {
         return Err(Unready::Held);
     }
     let locked = Transaction::lock(&server.engine, claims, watching, wait, changes);
     if matches!(locked, Err(Unready::Held)) {
-        server.wanted.note(&claims.keys);
+        server.contested.note(&server.engine, &claims.keys);
     }
     locked
 }

@@ -1,6 +1,6 @@
 //! A server with its commands: what requests run on.
 
-use super::wanted::Wanted;
+use super::contested::Contested;
 use basalt_call::calls::Commands;
 use basalt_config::Config;
 use basalt_engine::Engine;
@@ -20,7 +20,7 @@ pub struct Dispatcher {
     /// What the commands do.
     pub commands: Commands,
     /// Partitions that commands have found held.
-    pub(super) wanted: Wanted,
+    pub(super) contested: Contested,
 }
 
 impl Dispatcher {
@@ -34,7 +34,7 @@ impl Dispatcher {
     ) -> Dispatcher {
         let table = Arc::clone(&commands.table);
         let server = Server::new(engine, config, table, counters, host);
-        Dispatcher { server, commands, wanted: Wanted::default() }
+        Dispatcher { server, commands, contested: Contested::default() }
     }
 }
 

@@ -288,7 +288,7 @@ pub(super) fn settled(
 #[cold]
 #[inline(never)]
 fn held(request: &Request<'_>, keys: &[Key<'_>]) -> Obstacle {
-    request.server.wanted.note(keys);
+    request.server.contested.note(&request.server.engine, keys);
     Some(Box::new(Stop::Wait(Wait::Held)))
 }
 

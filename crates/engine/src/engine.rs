@@ -369,6 +369,11 @@ impl Engine {
         self.keyspace.lock_many_within(&set, wait)
     }
 
+    /// Whether somebody holds a partition at this moment.
+    pub fn is_held(&self, partition: PartitionId) -> bool {
+        self.keyspace.try_look(partition, |_| ()).is_none()
+    }
+
     /// Brings a key's bucket into the cache, without a lock.
     #[inline]
     pub fn prefetch_bucket(&self, db: u8, hash: u64, partition: PartitionId) {

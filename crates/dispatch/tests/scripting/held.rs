@@ -163,3 +163,24 @@ fn what_may_take_long_lets_go_first_who_waits_for_its_keys() {
         client.session.close(&engine, LockWait::Endless);
     }
 }
+
+/// A command with thousands of keys, of which one is held, would hold up scripts on all of them.
+#[test]
+fn commands_that_wait_for_other_keys_do_not_go_first() {
+    let mut server = TestServer::new();
+    let key = |bytes: &'static str| server.server.engine.key(bytes.as_bytes());
+    let (held, free) = (key("held"), key("free"));
+    assert_ne!(held.partition, free.partition);
+    let engine = std::sync::Arc::clone(&server.server.engine);
+    let locked = engine.lock_within(&[held], LockWait::Endless).expect("nobody holds it");
+    let mut waits = server.another_connection();
+    let wait = std::thread::scope(|scope| {
+        let waiting = scope.spawn(move || waits.run_once("MGET free held"));
+        waiting.join().expect("it does not wait for long")
+    });
+    assert!(matches!(wait, Some(Wait::Held)), "{wait:?}");
+    drop(locked);
+    let get = |key| format!("EVAL return(redis.call('GET',KEYS[1])) 1 {key}");
+    assert!(server.run_once(&get("free")).is_none());
+    assert!(matches!(server.run_once(&get("held")), Some(Wait::Held)));
+}

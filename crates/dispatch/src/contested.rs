@@ -3,35 +3,35 @@
 //!
 //! No network thread waits long for a partition: a command that finds one held tries again every
 //! two milliseconds. A client that calls one long script after the other leaves it free for some
-//! microseconds in between, and nobody else would ever meet these. So who comes to a partition that
-//! is held notes that here, and what may take long lets such commands go first, once: it tries a
-//! little later, and then takes what it needs whatever is noted. A note that nobody takes away
-//! costs one later call that little.
+//! microseconds in between, which nobody else would ever meet. So a command that finds a partition
+//! held notes it here, and what may take long lets such commands go first, once: it tries a little
+//! later, and then takes what it needs whatever is noted. A note that nobody takes away costs one
+//! later call that little.
 
 use basalt_change::place::{PARTITIONS, PartitionId};
-use basalt_engine::{Claims, Key};
+use basalt_engine::{Claims, Engine, Key};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const PARTITIONS_A_WORD: usize = 64;
+const PARTITIONS_A_WORD: usize = u64::BITS as usize;
 
 /// See the head of this file. Relaxed: a note that is seen late costs one more attempt.
 #[derive(Debug)]
-pub(super) struct Wanted {
-    words: Box<[AtomicU64]>,
+pub(super) struct Contested {
+    words: [AtomicU64; PARTITIONS / PARTITIONS_A_WORD],
 }
 
-impl Default for Wanted {
-    fn default() -> Wanted {
-        let words = PARTITIONS.div_ceil(PARTITIONS_A_WORD);
-        Wanted { words: (0..words).map(|_| AtomicU64::new(0)).collect() }
+impl Default for Contested {
+    fn default() -> Contested {
+        Contested { words: [const { AtomicU64::new(0) }; _] }
     }
 }
 
-impl Wanted {
-    /// A command has found a partition of its keys held.
+impl Contested {
+    /// A command has found a partition of its keys held. The others' are not noted: a command with
+    /// thousands of keys, of which one is held, would hold up scripts on all of them.
     #[cold]
-    pub(super) fn note(&self, keys: &[Key<'_>]) {
-        for key in keys {
+    pub(super) fn note(&self, engine: &Engine, keys: &[Key<'_>]) {
+        for key in keys.iter().filter(|key| engine.is_held(key.partition)) {
             let (word, bit) = self.place(key.partition);
             word.fetch_or(bit, Ordering::Relaxed);
         }
@@ -42,7 +42,7 @@ impl Wanted {
         self.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
-    /// Whether commands wait for one of these partitions; that is no longer noted then.
+    /// Whether commands wait for a partition of what is claimed; that is no longer noted then.
     #[inline]
     pub(super) fn take(&self, claims: &Claims<'_>) -> bool {
         match claims.everything {
@@ -54,24 +54,24 @@ impl Wanted {
     /// Whether commands wait for the partition of one of these keys; that is no longer noted then.
     #[inline]
     pub(super) fn take_of(&self, keys: &[Key<'_>]) -> bool {
-        let mut is_wanted = false;
+        let mut is_contested = false;
         for key in keys {
             let (word, bit) = self.place(key.partition);
             if word.load(Ordering::Relaxed) & bit != 0 {
-                is_wanted |= word.fetch_and(!bit, Ordering::Relaxed) & bit != 0;
+                is_contested |= word.fetch_and(!bit, Ordering::Relaxed) & bit != 0;
             }
         }
-        is_wanted
+        is_contested
     }
 
     fn take_all(&self) -> bool {
-        let mut is_wanted = false;
+        let mut is_contested = false;
         for word in &self.words {
             if word.load(Ordering::Relaxed) != 0 {
-                is_wanted |= word.swap(0, Ordering::Relaxed) != 0;
+                is_contested |= word.swap(0, Ordering::Relaxed) != 0;
             }
         }
-        is_wanted
+        is_contested
     }
 
     #[inline]
