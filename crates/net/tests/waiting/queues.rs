@@ -14,10 +14,15 @@ fn bulk(text: &str) -> Value {
 }
 
 fn body(reply: Value) -> String {
-    let Value::Array(deliveries) = &reply else { panic!("{reply:?}") };
+    field(&reply, 2)
+}
+
+/// A field of the first delivery.
+fn field(reply: &Value, number: usize) -> String {
+    let Value::Array(deliveries) = reply else { panic!("{reply:?}") };
     let Some(Value::Array(fields)) = deliveries.first() else { panic!("{reply:?}") };
-    let Value::Bulk(body) = &fields[2] else { panic!("{reply:?}") };
-    String::from_utf8_lossy(body).into_owned()
+    let Value::Bulk(field) = &fields[number] else { panic!("{reply:?}") };
+    String::from_utf8_lossy(field).into_owned()
 }
 
 #[test]
@@ -132,7 +137,7 @@ fn the_first_may_vanish() {
     let mut other = server.connect();
     for round in 0..20 {
         other.line("Q.PUT q a");
-        other.line("Q.GET LEASE 60 QUEUES q");
+        let token = field(&other.line("Q.GET LEASE 60000 QUEUES q"), 1);
         let (mut first, mut second) = (server.connect(), server.connect());
         first.send("Q.GET BLOCK 0 QUEUES q");
         server.until_waiting(1);
@@ -140,6 +145,8 @@ fn the_first_may_vanish() {
         server.until_waiting(2);
         drop(first);
         let start = Instant::now();
+        // It ends when both wait, however slow this machine is.
+        assert_eq!(other.line(&format!("Q.EXTEND q {token} 30")), Value::Integer(1));
         assert_eq!(body(second.receive()), "a");
         assert!(start.elapsed() < LATE, "round {round}");
     }
