@@ -539,6 +539,12 @@ impl Connection {
         (self.readable || self.input.is_parsable()) && !self.is_idle()
     }
 
+    /// What there is to do begins with reading the rest of a request, or what is dropped.
+    #[inline]
+    pub(crate) fn is_unfinished(&self) -> bool {
+        !self.input.wants_nothing() || self.lingers()
+    }
+
     /// There is something to be read and dropped.
     #[inline]
     pub(crate) fn has_more_to_drop(&self) -> bool {

@@ -292,6 +292,10 @@ impl Reactor {
         served.retain(|&index| {
             let Some(connection) = &mut self.connections[index] else { return false };
             connection.scheduled = connection.has_more();
+            if connection.scheduled && connection.is_unfinished() {
+                self.unfinished.push_back(index);
+                return false;
+            }
             connection.scheduled
         });
         self.put_off = if has_put_off { served.len() } else { 0 };
@@ -369,9 +373,9 @@ impl Reactor {
             && !connection.scheduled
         {
             connection.scheduled = true;
-            match connection.input.wants_nothing() && !connection.lingers() {
-                true => self.ready.push(index),
-                false => self.unfinished.push_back(index),
+            match connection.is_unfinished() {
+                true => self.unfinished.push_back(index),
+                false => self.ready.push(index),
             }
         }
     }
