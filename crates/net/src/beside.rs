@@ -18,14 +18,20 @@
 use crate::reactor::Reactor;
 use crate::turn::Turn;
 use basalt_dispatch::{Dispatcher, Worker};
+use basalt_env::{Clock, Instant};
 use basalt_service::scripts::Attendant;
 use basalt_stdx::loan::{Loan, Step};
 use mio::Events;
 use std::sync::Arc;
+use std::thread::yield_now;
 use std::time::Duration;
 
 /// Events that a turn beside a command takes; more stay for the next one.
 const EVENTS_A_POLL: usize = 256;
+/// Longer than a program takes for some replies: something else had the core of a script's thread.
+const GONE_FOR_LONG: Duration = Duration::from_micros(500);
+/// For how many times as long the thread keeps its core then.
+const RUNS_FOR_GONE: u32 = 10;
 
 /// See the head of this file.
 pub(crate) struct Beside<'a> {
@@ -75,10 +81,38 @@ impl Step for Beside<'_> {
 }
 
 /// The other clients as a script attends to them.
-pub(crate) struct OnLoan<'a>(pub(crate) &'a Loan);
+pub(crate) struct OnLoan<'a> {
+    loan: &'a Loan,
+    clock: &'a dyn Clock,
+    /// When the thread may let others run on its core.
+    gives_way_from: Instant,
+}
+
+impl<'a> OnLoan<'a> {
+    pub(crate) fn new(loan: &'a Loan, clock: &'a dyn Clock) -> OnLoan<'a> {
+        OnLoan { loan, clock, gives_way_from: Instant::default() }
+    }
+
+    /// Lets programs run that have been sent something. The system has them wait for this thread's
+    /// core, as if it were to sleep soon: for up to 4 ms, the rest of its slice. Where something
+    /// else keeps the core meanwhile, the script would hardly get on, so it does not give way again
+    /// soon.
+    fn give_way(&mut self) {
+        let before = self.clock.now();
+        if before < self.gives_way_from {
+            return;
+        }
+        yield_now();
+        let gone = self.clock.since(before);
+        if gone > GONE_FOR_LONG {
+            self.gives_way_from = before + gone * (1 + RUNS_FOR_GONE);
+        }
+    }
+}
 
 impl Attendant for OnLoan<'_> {
     fn attend(&mut self) {
-        self.0.step();
+        self.loan.step();
+        self.give_way();
     }
 }

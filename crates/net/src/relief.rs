@@ -4,7 +4,8 @@
 //! all loans now and then, until there was none for a while. One that it sees twice is a command
 //! that has taken a millisecond or more; from then on it looks five times a millisecond, until the
 //! command has ended, and serves the thread's other clients (`beside.rs`) if nobody has since its
-//! last look. A script does so by itself, unless it searches or copies for longer.
+//! last look. A script does so by itself, unless it searches or copies for longer. Where nobody
+//! does, it serves them ten times a millisecond.
 
 use basalt_env::thread::JoinHandle;
 use basalt_service::draws;
@@ -16,8 +17,10 @@ use std::time::Duration;
 
 /// Between two looks while commands run that may take long …
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// … and while one does.
-const ATTEND_EVERY: Duration = Duration::from_micros(200);
+/// … while one does that serves others by itself …
+const WATCH_EVERY: Duration = Duration::from_micros(200);
+/// … and while one does that does not.
+const ATTEND_EVERY: Duration = Duration::from_micros(100);
 
 /// The thread.
 pub(crate) struct Relief {
@@ -78,7 +81,10 @@ fn look(loan: &Loan, seen: &mut u64) -> Option<Duration> {
         // Short ones come and go.
         return (before != count).then_some(LOOK_EVERY);
     }
-    if before == count && loan.step() {
+    if before != count {
+        return Some(WATCH_EVERY);
+    }
+    if loan.step() {
         *seen = loan.count();
     }
     Some(ATTEND_EVERY)

@@ -128,7 +128,8 @@ impl BatchClients for Clients<'_> {
         let mut beside = Beside::new(self.reactor, self.server, index, batch);
         if let Some(running) = running(&mut connection, self.owed_bytes_max, self.copied_bytes_max)
         {
-            loan.during(&mut beside, || run(running, &mut OnLoan(&loan)));
+            let mut others = OnLoan::new(&loan, &*self.server.env.clock);
+            loan.during(&mut beside, || run(running, &mut others));
         }
         let stand_in = beside.end();
         if stand_in.is_some() {
