@@ -41,7 +41,7 @@ pub(super) fn lock<'e>(
     }
     let locked = Transaction::lock(&server.engine, claims, watching, wait, changes);
     if matches!(locked, Err(Unready::Held)) {
-        server.contested.note(&server.engine, &claims.keys);
+        server.contested.note_claims(&server.engine, claims);
     }
     locked
 }

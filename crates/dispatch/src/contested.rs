@@ -31,8 +31,21 @@ impl Contested {
     /// thousands of keys, of which one is held, would hold up scripts on all of them.
     #[cold]
     pub(super) fn note(&self, engine: &Engine, keys: &[Key<'_>]) {
-        for key in keys.iter().filter(|key| engine.is_held(key.partition)) {
-            let (word, bit) = self.place(key.partition);
+        self.note_held(engine, keys.iter().map(|key| key.partition));
+    }
+
+    /// As [`Contested::note`], for what is claimed.
+    #[cold]
+    pub(super) fn note_claims(&self, engine: &Engine, claims: &Claims<'_>) {
+        match claims.everything {
+            true => self.note_held(engine, PartitionId::all()),
+            false => self.note(engine, &claims.keys),
+        }
+    }
+
+    fn note_held(&self, engine: &Engine, partitions: impl Iterator<Item = PartitionId>) {
+        for partition in partitions.filter(|partition| engine.is_held(*partition)) {
+            let (word, bit) = self.place(partition);
             word.fetch_or(bit, Ordering::Relaxed);
         }
     }

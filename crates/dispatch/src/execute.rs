@@ -438,6 +438,7 @@ fn refuse(
     if session.stop_waiting(&server.engine, worker.lock_wait).is_err() {
         return Flow::Wait(Wait::Held);
     }
+    session.script_runs = None;
     if !session.is_queueing()
         && let Some(tracking) = &mut session.read_tracking
     {

@@ -25,6 +25,7 @@ use super::worker::Worker;
 use basalt_call::entry::ScriptCall;
 use basalt_change::place::ShardSet;
 use basalt_engine::{Claims, PartitionSet, Refusal, Transaction};
+use basalt_env::Instant;
 use basalt_pubsub::{Kind, WhenFull};
 use basalt_resp::Reply;
 use basalt_script::{
@@ -33,7 +34,7 @@ use basalt_script::{
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::push::Push;
-use basalt_service::scripts::{Attendant, RunKind, ScriptTimes};
+use basalt_service::scripts::{Attendant, EarlierRuns, RunKind, ScriptTimes};
 use basalt_service::session::{Flow, Session, SessionResult};
 use basalt_service::wait::Wait;
 use basalt_spec::CommandId;
@@ -49,6 +50,15 @@ enum Outcome {
     GivenUp(GivenUp, RandomState),
 }
 
+/// The runs of a script that begins again until it has all that it needs.
+struct Runs {
+    earlier: EarlierRuns,
+    /// When the next run begins.
+    begin: Instant,
+    /// It is to hold every partition.
+    hold_everything: bool,
+}
+
 /// Runs a script by itself.
 #[cold]
 pub(super) fn execute(
@@ -59,23 +69,22 @@ pub(super) fn execute(
     reply: &mut Reply<'_>,
 ) -> SessionResult {
     let server = request.server;
+    let earlier = session.script_runs.take();
     let invocation = read(server, worker, session, (request.args(&[]), call))?;
     let invocation = invocation.prepared_as(request.prepared);
     if server.pubsub.is_congested() {
+        session.script_runs = earlier;
         return Ok(Flow::Wait(Wait::Subscribers));
     }
     // What is changed stays with the worker until it is committed.
     let mut changes = worker.take_changes();
-    let mut random = session.script_random.take();
+    let mut runs = Runs::after(earlier, worker.start_of_call(server));
     let trust = invocation.program.trust();
-    let mut everything = false;
     let result = loop {
-        let claims = invocation.claims(server, worker, session.db, everything);
-        let log_refusal = match server.engine.log().admit_all(claims.shards()) {
-            Err(Refusal::Busy) if !invocation.is_read_only() => {
-                break Ok(Flow::Wait(Wait::LogRoom(claims.shards())));
-            }
-            admitted => refused_shards(server, admitted, &claims),
+        let claims = invocation.claims(server, worker, session.db, runs.hold_everything);
+        let log_refusal = match asked_of_log(server, &invocation, &claims) {
+            Ok(refusal) => refusal,
+            Err(wait) => break Ok(Flow::Wait(wait)),
         };
         let how = (None, worker.lock_wait);
         let mut transaction = match behind::lock(server, session, &claims, how, &mut changes) {
@@ -92,16 +101,17 @@ pub(super) fn execute(
             let called = (&claims, &invocation, log_refusal.as_ref());
             let mut caller =
                 Caller::new(server, worker, session, &mut transaction, called, &mut *attendant);
-            run(&mut caller, &invocation, &claims, random, &mut publications)
+            caller.begins(runs.begin, runs.earlier);
+            run(&mut caller, &invocation, &claims, &mut publications)
         };
         worker.claimed_keys.put_back(claims.keys);
         match outcome {
             Outcome::GivenUp(why, began_with) => {
                 drop(transaction);
-                random = Some(began_with);
                 // Keys that it has not found; it looks for them again.
                 changes.events().clear();
-                if let Some(wait) = begin_again(worker, why, trust, &mut everything) {
+                runs.has_ended(server.env.clock.now(), began_with);
+                if let Some(wait) = runs.begin_again(worker, why, trust) {
                     break Ok(Flow::Wait(wait));
                 }
             }
@@ -116,29 +126,39 @@ pub(super) fn execute(
     worker.put_changes_back(changes);
     invocation.end(worker);
     if matches!(result, Ok(Flow::Wait(_))) {
-        session.script_random = random;
+        session.script_runs = Some(runs.earlier);
     }
     events::publish(server, worker, session);
     result
 }
 
-/// Has a script that was given up begin with more; returns what it waits for before, if it waits.
-fn begin_again(
-    worker: &Worker,
-    why: GivenUp,
-    trust: &Trust,
-    everything: &mut bool,
-) -> Option<Wait> {
-    match why {
-        GivenUp::Everything => trust.needs_all_in_memory(),
-        GivenUp::AnyKey => trust.went_beyond_its_keys(),
-        GivenUp::BeforeChange => *everything = true,
-        GivenUp::Fetch(missing) => {
-            worker.counters.cold_reads.add(1);
-            return Some(Wait::Keys(missing));
-        }
+impl Runs {
+    fn after(earlier: Option<EarlierRuns>, begin: Instant) -> Runs {
+        Runs { earlier: earlier.unwrap_or_default(), begin, hold_everything: false }
     }
-    None
+
+    /// A run was given up, whose random numbers began with these.
+    fn has_ended(&mut self, now: Instant, random: RandomState) {
+        self.earlier.took += now - self.begin;
+        self.earlier.random = Some(random);
+        self.begin = now;
+    }
+
+    /// Has the script begin with more; returns what it waits for before, if it waits.
+    fn begin_again(&mut self, worker: &Worker, why: GivenUp, trust: &Trust) -> Option<Wait> {
+        match why {
+            GivenUp::Everything => trust.needs_all_in_memory(),
+            GivenUp::AnyKey => trust.went_beyond_its_keys(),
+            GivenUp::BeforeChange => self.hold_everything = true,
+            GivenUp::Overtaken => self.earlier.overtaken += 1,
+            GivenUp::NotNoted => self.earlier.note_keys = true,
+            GivenUp::Fetch(missing) => {
+                worker.counters.cold_reads.add(1);
+                return Some(Wait::Keys(missing));
+            }
+        }
+        None
+    }
 }
 
 /// Reads a call. What a function does is seen when no crash can take its library back.
@@ -153,6 +173,18 @@ fn read<'a>(
         server.engine.gate_reads_of_libraries(&mut session.gate);
     }
     Ok(invocation)
+}
+
+/// Whether the log takes changes, as [`refused_shards`]; waits for it if it soon will.
+fn asked_of_log(
+    server: &Dispatcher,
+    invocation: &Invocation<'_>,
+    claims: &Claims<'_>,
+) -> Result<Option<(Refusal, ShardSet)>, Wait> {
+    match server.engine.log().admit_all(claims.shards()) {
+        Err(Refusal::Busy) if !invocation.is_read_only() => Err(Wait::LogRoom(claims.shards())),
+        admitted => Ok(refused_shards(server, admitted, claims)),
+    }
 }
 
 /// The shards that a script may touch and whose changes the log refuses for longer than a moment,
@@ -188,7 +220,9 @@ pub(super) fn execute_within(
         let called = (&claims, &invocation, log_refusal.as_ref());
         let mut caller = Caller::new(server, worker, session, transaction, called, attendant);
         caller.cannot_begin_again();
-        run(&mut caller, &invocation, &claims, None, publications)
+        // Commands before it have taken time.
+        caller.begins(server.env.clock.now(), EarlierRuns::default());
+        run(&mut caller, &invocation, &claims, publications)
     };
     worker.claimed_keys.put_back(claims.keys);
     invocation.end(worker);
@@ -240,21 +274,21 @@ fn run(
     caller: &mut Caller<'_, '_>,
     invocation: &Invocation<'_>,
     claims: &Claims<'_>,
-    random: Option<RandomState>,
     publications: &mut Vec<Publication>,
 ) -> Outcome {
     let settings = &caller.worker.settings.server;
     let limits = ScriptLimits { memory_bytes_max: settings.script_memory_bytes_max };
     let time_max = settings.script_time_ms_max;
     let times = ScriptTimes {
-        started: caller.started(),
+        started: caller.began,
+        ran_before: caller.earlier.took,
         busy_after: Duration::from_millis(settings.script_busy_after_ms),
         ended_after: (time_max != 0).then(|| Duration::from_millis(time_max)),
     };
     let kind = invocation.kind();
     let scripts = &caller.server.scripts;
     caller.runs_as(scripts.begin(kind, held(claims), times));
-    let input = invocation.input(random);
+    let input = invocation.input(caller.earlier.random);
     let finished = scripts.with_interpreter(|interpreter| {
         if kind == RunKind::Function {
             scripts.functions.tidy(interpreter);

@@ -464,6 +464,21 @@ impl Locked<'_> {
         true
     }
 
+    /// Lets go of everything, before `self` goes.
+    ///
+    /// # Panics
+    /// If the partitions are lent.
+    pub fn let_go(&mut self) {
+        assert!(!matches!(self.held, Held::Lent(_)), "whoever has lent partitions lets go of them");
+        let nothing = Held::Many(Box::new(PartitionSet::EMPTY));
+        let held = std::mem::replace(&mut self.held, nothing);
+        match held {
+            Held::One(one) => self.cells[one.index()].unlock(self.unwinding),
+            held => release(self.cells, &held, self.unwinding),
+        }
+        self._rank = lock_rank::Held::nothing();
+    }
+
     /// Whether a partition is held.
     pub fn holds(&self, partition: PartitionId) -> bool {
         self.held.contains(partition)

@@ -158,9 +158,13 @@ impl Current {
             return None;
         }
         let look = self.ask(|overseer| overseer.look())?;
-        if let Look::End(reason) = look {
-            self.stopped.set(true);
-            self.reason.set(Some(reason));
+        match look {
+            Look::GoOn | Look::Attend => {}
+            Look::GiveUp => self.stopped.set(true),
+            Look::End(reason) => {
+                self.stopped.set(true);
+                self.reason.set(Some(reason));
+            }
         }
         Some(look)
     }

@@ -72,4 +72,6 @@ pub enum Look {
     Attend,
     /// It ends with this error, and cannot catch it.
     End(&'static str),
+    /// It is not to go on: whatever it does now has no effect, as [`Denied::GiveUp`].
+    GiveUp,
 }

@@ -13,7 +13,7 @@ use crate::unusual::{Reason, Unusual};
 use basalt_change::place::PartitionId;
 use basalt_engine::PartitionSet;
 use basalt_env::{Clock, Env, Instant};
-use basalt_script::{Level, Look, Overseer, Scripts};
+use basalt_script::{Level, Look, Overseer, RandomState, Scripts};
 use basalt_stdx::lock_rank::RankedMutex;
 use std::cell::{Cell, OnceCell};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// How long a script runs before its thread attends to others, and how often it does so then: a
 /// turn in which nobody has asked for anything takes about a microsecond.
 const ATTEND_AFTER: Duration = Duration::from_millis(1);
-const ATTEND_EVERY: Duration = Duration::from_micros(250);
+const ATTEND_EVERY: Duration = Duration::from_micros(100);
 
 const KILLED: &str = "ERR Script killed by user with SCRIPT KILL...";
 const SHUT_DOWN: &str = "ERR Script ended because the server is shutting down";
@@ -119,11 +119,26 @@ struct Entered {
     _reason: Reason,
 }
 
+/// What a script has come to that has to begin again, having changed nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EarlierRuns {
+    /// Where its random numbers stood when it began first.
+    pub random: Option<RandomState>,
+    /// How long it has run.
+    pub took: Duration,
+    /// How often others have changed its keys meanwhile.
+    pub overtaken: u32,
+    /// It is to have the keys noted that it was not called with.
+    pub note_keys: bool,
+}
+
 /// How long a script may take.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptTimes {
     /// When it has begun.
     pub started: Instant,
+    /// How long it had run before, and was given up.
+    pub ran_before: Duration,
     /// After this time it is known to others, and its clients may be told that the server is busy.
     pub busy_after: Duration,
     /// After this time it is ended; `None` for ever.
@@ -301,7 +316,7 @@ impl Running<'_> {
 
 impl Overseer for Running<'_> {
     fn look(&self) -> Look {
-        let time = self.clock.since(self.times.started);
+        let time = self.clock.since(self.times.started) + self.times.ran_before;
         if time >= self.times.busy_after {
             self.enter();
         }
@@ -351,7 +366,9 @@ mod tests {
         let mut partitions = PartitionSet::EMPTY;
         partitions.insert(PartitionId::new(partition).unwrap());
         let started = service.env.clock.now();
-        let times = ScriptTimes { started, busy_after: Duration::ZERO, ended_after: None };
+        let ran_before = Duration::ZERO;
+        let times =
+            ScriptTimes { started, ran_before, busy_after: Duration::ZERO, ended_after: None };
         service.begin(RunKind::Script, partitions, times)
     }
 
@@ -382,7 +399,8 @@ mod tests {
     fn a_script_that_has_had_its_time_is_ended() {
         let service = ScriptService::new(Env::system(), Arc::default());
         let (started, ended_after) = (service.env.clock.now(), Some(Duration::ZERO));
-        let times = ScriptTimes { started, busy_after: Duration::MAX, ended_after };
+        let (ran_before, busy_after) = (Duration::ZERO, Duration::MAX);
+        let times = ScriptTimes { started, ran_before, busy_after, ended_after };
         let running = service.begin(RunKind::Script, PartitionSet::ALL, times);
         assert_eq!(running.look(), Look::End(OUT_OF_TIME));
     }
@@ -391,7 +409,8 @@ mod tests {
         let clock = Arc::new(ManualClock::default());
         let service = ScriptService::new(Env::manual(&clock, 1), Arc::default());
         let started = service.env.clock.now();
-        let times = ScriptTimes { started, busy_after: Duration::MAX, ended_after: None };
+        let (ran_before, busy_after) = (Duration::ZERO, Duration::MAX);
+        let times = ScriptTimes { started, ran_before, busy_after, ended_after: None };
         let running = service.begin(RunKind::Script, PartitionSet::ALL, times);
         assert_eq!(running.look(), Look::GoOn, "most scripts have soon ended");
         for _ in 0..3 {

@@ -8,6 +8,7 @@ use crate::hand_over::Served;
 use crate::peer::Errand;
 use crate::prepared::Prepared;
 use crate::read_tracking::ReadTracking;
+use crate::scripts::EarlierRuns;
 use crate::transaction::Queue;
 use crate::unusual::Reason;
 use crate::wait::{Afterwards, Wait};
@@ -19,7 +20,6 @@ use basalt_engine::{
 use basalt_env::{Clock, Instant};
 use basalt_pubsub::{Address, Subscriptions};
 use basalt_resp::{Arg, Output, Protocol, Reply};
-use basalt_script::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -75,8 +75,8 @@ pub struct Session {
     pub has_told_monitors: bool,
     /// It monitors, which has every command looked at more closely.
     pub monitoring: Option<Reason>,
-    /// Its script waits and will begin again: where its random numbers stood when it began first.
-    pub script_random: Option<RandomState>,
+    /// Its script waits and will begin again: what it has come to before.
+    pub script_runs: Option<EarlierRuns>,
     /// Its command waits for keys that somebody holds for long: since when.
     pub held_since: Option<Instant>,
 }
@@ -181,7 +181,7 @@ impl Session {
             errand: None,
             has_told_monitors: false,
             monitoring: None,
-            script_random: None,
+            script_runs: None,
             held_since: None,
             unacknowledged: Gate::default(),
             address: Address::NOWHERE,

@@ -4,6 +4,10 @@
 //! ([`GivenUp`]), unless it has changed something already: then it is told an error, and the script
 //! is remembered as one that needs more from the start.
 
+mod elsewhere;
+mod let_go;
+
+use self::elsewhere::Elsewhere;
 use super::super::dispatcher::Dispatcher;
 use super::Publication;
 use super::invocation::Invocation;
@@ -30,7 +34,7 @@ use basalt_service::access::denied_to_script;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_service::push::Push;
-use basalt_service::scripts::{Attendant, Running};
+use basalt_service::scripts::{Attendant, EarlierRuns, Running};
 use basalt_service::session::{Flow, Session};
 use basalt_spec::{Command, CommandId, Flag, Found};
 use std::borrow::Cow;
@@ -68,6 +72,10 @@ pub(super) enum GivenUp {
     Everything,
     /// These keys have to be in memory.
     Fetch(Missing),
+    /// It let others have its keys, and they have changed them.
+    Overtaken,
+    /// Others are to have its keys, and nobody has noted which these are.
+    NotNoted,
 }
 
 /// See the head of this file. It stays where it is made: it is half a kilobyte.
@@ -77,10 +85,14 @@ pub(super) struct Caller<'a, 't> {
     session: &'a mut Session,
     transaction: &'a mut Transaction<'t>,
     invocation: &'a Invocation<'a>,
-    /// The keys that it was called with.
-    declared: &'a [Key<'a>],
-    /// Every partition is held.
-    holds_everything: bool,
+    /// What it may touch: with the keys that it was called with.
+    claims: &'a Claims<'a>,
+    /// When this run began.
+    pub(super) began: Instant,
+    /// What the runs before this one have come to.
+    pub(super) earlier: EarlierRuns,
+    /// Since when it has had its keys.
+    held_since: Instant,
     /// The whole may run again from the start, as long as it has changed nothing.
     may_begin_again: bool,
     /// Shards whose changes the log refuses, and why.
@@ -95,6 +107,8 @@ pub(super) struct Caller<'a, 't> {
     given_up: Option<GivenUp>,
     /// It has used a key that it was not called with.
     went_beyond: bool,
+    /// What it has looked at besides the keys that it was called with, in its client's database.
+    elsewhere: Elsewhere,
     publications: Vec<Publication>,
 }
 
@@ -111,7 +125,10 @@ impl<'a, 't> Caller<'a, 't> {
         attendant: &'a mut dyn Attendant,
     ) -> Caller<'a, 't> {
         Caller {
-            declared: &claims.keys,
+            claims,
+            began: Instant::default(),
+            earlier: EarlierRuns::default(),
+            held_since: Instant::default(),
             db: session.db,
             now_us: OnceCell::new(),
             server,
@@ -119,15 +136,20 @@ impl<'a, 't> Caller<'a, 't> {
             session,
             transaction,
             invocation,
-            holds_everything: claims.everything,
             may_begin_again: true,
             log_refusal,
             attendant,
             running: None,
             given_up: None,
             went_beyond: false,
+            elsewhere: Elsewhere::Nothing,
             publications: Vec::new(),
         }
+    }
+
+    pub(super) fn begins(&mut self, now: Instant, earlier: EarlierRuns) {
+        (self.began, self.held_since, self.earlier) = (now, now, earlier);
+        self.elsewhere = Elsewhere::nothing(earlier.note_keys);
     }
 
     pub(super) fn cannot_begin_again(&mut self) {
@@ -136,14 +158,6 @@ impl<'a, 't> Caller<'a, 't> {
 
     pub(super) fn runs_as(&mut self, running: Running<'a>) {
         self.running = Some(running);
-    }
-
-    /// When the script begins to run. In a transaction, commands before it have taken time.
-    pub(super) fn started(&self) -> Instant {
-        match self.may_begin_again {
-            true => self.worker.start_of_call(self.server),
-            false => self.server.env.clock.now(),
-        }
     }
 
     /// The script has ended: why it was given up, if it was, and what it has published.
@@ -210,7 +224,7 @@ impl<'a, 't> Caller<'a, 't> {
 
     /// A key as it was declared, with its hash; `None` if it was not.
     fn declared_as(&self, key: &[u8]) -> Option<Key<'a>> {
-        self.declared.iter().find(|declared| declared.bytes == key).copied()
+        self.claims.keys.iter().find(|declared| declared.bytes == key).copied()
     }
 
     /// Sees to it that all is held and in memory that a command touches.
@@ -222,10 +236,13 @@ impl<'a, 't> Caller<'a, 't> {
     ) -> Result<(), Denied> {
         let Wants { everything, reads_everything } = wants(&self.server.commands, command, *args);
         let is_beyond = everything || !are_declared;
-        if is_beyond {
-            self.went_beyond = true;
+        self.went_beyond |= is_beyond;
+        if everything {
+            self.elsewhere = Elsewhere::Everything;
+        } else if is_beyond || self.session.db != self.db {
+            self.elsewhere.add(self.session.db, keys);
         }
-        let is_held = self.holds_everything
+        let is_held = self.claims.everything
             || !everything && keys.iter().all(|key| self.transaction.holds(key));
         if !is_held {
             self.invocation.program.trust().went_beyond_its_keys();
@@ -338,7 +355,7 @@ impl<'a, 't> Caller<'a, 't> {
         let changes = command.flags.has(Flag::Write)
             || self.server.commands.traits(command.id).publishes.is_some();
         let is_unknown = self.invocation.program.trust().scope() == KeyScope::Unknown;
-        if !changes || self.holds_everything || !is_unknown || !self.can_begin_again() {
+        if !changes || self.claims.everything || !is_unknown || !self.can_begin_again() {
             return Ok(());
         }
         self.given_up = Some(GivenUp::BeforeChange);
@@ -431,6 +448,9 @@ impl<'a, 't> Caller<'a, 't> {
 
 impl Overseer for Caller<'_, '_> {
     fn look(&self) -> Look {
+        if self.given_up.is_some() {
+            return Look::GiveUp;
+        }
         self.running.as_ref().map_or(Look::GoOn, Overseer::look)
     }
 
@@ -457,6 +477,7 @@ impl Host for Caller<'_, '_> {
             running.describe(name, words);
         }
         self.attendant.attend();
+        self.let_others_first();
     }
 
     fn may_call(&self, words: &Words) -> Option<bool> {

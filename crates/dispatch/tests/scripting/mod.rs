@@ -5,6 +5,7 @@ mod errors;
 mod functions;
 mod held;
 mod isolation;
+mod let_go;
 mod libraries;
 mod limits;
 mod permits;

@@ -84,18 +84,39 @@ impl<'e> Transaction<'e> {
         wait: LockWait,
         changes: &'e mut ChangeSet,
     ) -> Result<Transaction<'e>, Unready> {
-        let locked = if claims.everything {
-            engine.lock_all_within(wait)
-        } else {
-            engine.lock_with_watched(&claims.keys, watching, wait)
-        };
-        let locked = locked.ok_or(Unready::Held)?;
+        let locked = locked(engine, claims, watching, wait).ok_or(Unready::Held)?;
         let run_mode = if claims.everything && claims.reads_everything {
             RunMode::Everything
         } else {
             RunMode::Transaction
         };
         Ok(Transaction { engine, locked, changes, run_mode })
+    }
+
+    /// Lets go of everything that it holds, and watches keys meanwhile, each of a database. It has
+    /// changed nothing, and its commands run when it has taken everything again.
+    pub fn let_go<'k>(
+        &mut self,
+        keys: impl Iterator<Item = (u8, Key<'k>)>,
+        now_ms: u64,
+    ) -> Watching {
+        let mut watching = Watching::default();
+        for (db, key) in keys {
+            self.engine.watch(&mut self.locked, &mut watching, &key, db, now_ms);
+        }
+        self.locked.let_go();
+        watching
+    }
+
+    /// Locks again what it was begun with; false if somebody holds a partition of it for longer
+    /// than the thread waits.
+    pub fn take_again(&mut self, claims: &Claims<'_>, wait: LockWait) -> bool {
+        let taken = locked(self.engine, claims, None, wait);
+        let is_taken = taken.is_some();
+        if let Some(taken) = taken {
+            self.locked = taken;
+        }
+        is_taken
     }
 
     /// Whether everything is in memory that the commands may touch.
@@ -290,5 +311,18 @@ impl<'e> Transaction<'e> {
     /// Exchanges two databases.
     pub fn swap(&mut self, db: u8, other: u8, session: CommandContext) {
         self.txn(session).swap(db, other);
+    }
+}
+
+/// The partitions of what is claimed and of what is watched, locked.
+fn locked<'e>(
+    engine: &'e Engine,
+    claims: &Claims<'_>,
+    watching: Option<&Watching>,
+    wait: LockWait,
+) -> Option<Locked<'e>> {
+    match claims.everything {
+        true => engine.lock_all_within(wait),
+        false => engine.lock_with_watched(&claims.keys, watching, wait),
     }
 }
