@@ -67,6 +67,24 @@ fn sees_what_others_have_changed(keys: &[&str], args: &[&str]) {
     });
 }
 
+/// They would have to be watched, each time.
+#[test]
+fn a_script_with_thousands_of_keys_keeps_them() {
+    let mut server = TestServer::new();
+    server.line("SET one going");
+    server.line("CONFIG SET script-time-max 200");
+    let mut other = server.another_connection();
+    let mut keys = vec![KEYS[0]];
+    keys.resize(5_000, KEYS[1]);
+    scope(|scope| {
+        let script = scope.spawn(|| eval(&mut server, LOOKS_FOR_AN_END, &keys, &[]));
+        wait_for_script(&other);
+        assert_eq!(other.line("SET one end"), Value::Simple(b"OK".to_vec()));
+        let ended = script.join().expect("no panic");
+        assert!(error(&ended).contains("script-time-max"), "{ended:?}");
+    });
+}
+
 /// Each waits for what the other holds.
 #[test]
 fn scripts_that_do_not_end_let_each_other_have_their_keys() {

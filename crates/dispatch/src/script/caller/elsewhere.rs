@@ -3,9 +3,11 @@
 use basalt_engine::Key;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of noted keys, with what each takes besides.
+/// Keys that are watched at most while a script lets go of them, of those it was called with and of
+/// others: these take some four milliseconds.
+pub(super) const KEYS_MAX: usize = 4096;
+/// Bytes of noted keys.
 const BYTES_MAX: usize = 1 << 20;
-const BYTES_A_KEY: usize = 64;
 
 /// See the head of this file. Few scripts have their keys noted: many use other keys, but few of
 /// these take long.
@@ -25,6 +27,7 @@ pub(super) enum Elsewhere {
 #[derive(Debug, Default)]
 pub(super) struct Noted {
     keys: BTreeMap<u8, BTreeSet<Box<[u8]>>>,
+    count: usize,
     bytes: usize,
 }
 
@@ -39,8 +42,14 @@ impl Elsewhere {
             Elsewhere::Something | Elsewhere::Everything => {}
             Elsewhere::Nothing => *self = Elsewhere::Something,
             Elsewhere::Keys(noted) => {
-                keys.iter().for_each(|key| noted.add(db, key.bytes));
-                if noted.bytes > BYTES_MAX {
+                for key in keys {
+                    // Then none of them is needed.
+                    if noted.are_too_many() {
+                        break;
+                    }
+                    noted.add(db, key.bytes);
+                }
+                if noted.are_too_many() {
                     *self = Elsewhere::Everything;
                 }
             }
@@ -51,11 +60,15 @@ impl Elsewhere {
 impl Noted {
     fn add(&mut self, db: u8, key: &[u8]) {
         let keys = self.keys.entry(db).or_default();
-        // Once there are too many, they are not needed.
-        if self.bytes <= BYTES_MAX && !keys.contains(key) {
-            self.bytes += key.len() + BYTES_A_KEY;
+        if !keys.contains(key) {
+            self.count += 1;
+            self.bytes += key.len();
             keys.insert(key.into());
         }
+    }
+
+    fn are_too_many(&self) -> bool {
+        self.count > KEYS_MAX || self.bytes > BYTES_MAX
     }
 
     /// All of them, each with its database.
@@ -83,6 +96,13 @@ mod tests {
         let all: Vec<_> = noted.iter().collect();
         assert_eq!(all, [(0, &b"one"[..]), (0, b"two"), (1, b"one"), (1, b"two")]);
         elsewhere.add(0, &[key(&vec![b'x'; BYTES_MAX])]);
+        assert!(matches!(elsewhere, Elsewhere::Everything));
+        let names: Vec<String> = (0..=KEYS_MAX).map(|number| number.to_string()).collect();
+        let keys: Vec<_> = names.iter().map(|name| key(name.as_bytes())).collect();
+        let mut elsewhere = Elsewhere::nothing(true);
+        elsewhere.add(0, &keys[1..]);
+        assert!(matches!(elsewhere, Elsewhere::Keys(_)));
+        elsewhere.add(0, &keys);
         assert!(matches!(elsewhere, Elsewhere::Everything));
     }
 

@@ -10,10 +10,11 @@
 //! with, it begins again in order to have them noted.
 //!
 //! A script that has changed something keeps what it has until it ends, and so does one that has
-//! looked at all keys, as KEYS does.
+//! looked at all keys, as KEYS does, or at more than can be watched soon.
 
-use super::elsewhere::Elsewhere;
+use super::elsewhere::{Elsewhere, KEYS_MAX};
 use super::{Caller, GivenUp};
+use crate::contested::Contested;
 use basalt_engine::{Key, LockWait};
 use basalt_script::{Look, Overseer};
 use std::mem::take;
@@ -32,8 +33,12 @@ const LOOK_EVERY: Duration = Duration::from_micros(200);
 impl Caller<'_, '_> {
     /// Lets commands that wait for the script's keys have them, if it has held them for long.
     pub(super) fn let_others_first(&mut self) {
-        let may_let_go = self.can_begin_again() && !matches!(self.elsewhere, Elsewhere::Everything);
-        if !may_let_go || !self.has_held_for_long() || !self.server.contested.take(self.claims) {
+        let may_let_go = self.can_begin_again()
+            && self.claims.keys.len() <= KEYS_MAX
+            && !matches!(self.elsewhere, Elsewhere::Everything);
+        let is_contested =
+            |contested: &Contested| !contested.is_empty() && contested.take(self.claims);
+        if !may_let_go || !self.has_held_for_long() || !is_contested(&self.server.contested) {
             return;
         }
         match take(&mut self.elsewhere) {
