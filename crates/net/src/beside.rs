@@ -15,23 +15,19 @@
 //! A command that takes less than that has others wait for it, in its turn. If the one before it
 //! took long for that, what others of the turn are owed is sent before it begins.
 
+use crate::give_way::GiveWay;
 use crate::reactor::Reactor;
 use crate::turn::Turn;
 use basalt_dispatch::{Dispatcher, Worker};
-use basalt_env::{Clock, Instant};
+use basalt_env::Clock;
 use basalt_service::scripts::Attendant;
 use basalt_stdx::loan::{Loan, Step};
 use mio::Events;
 use std::sync::Arc;
-use std::thread::yield_now;
 use std::time::Duration;
 
 /// Events that a turn beside a command takes; more stay for the next one.
 const EVENTS_A_POLL: usize = 256;
-/// Longer than a program takes for some replies: something else had the core of a script's thread.
-const GONE_FOR_LONG: Duration = Duration::from_micros(500);
-/// For how many times as long the thread keeps its core then.
-const RUNS_FOR_GONE: u32 = 10;
 
 /// See the head of this file.
 pub(crate) struct Beside<'a> {
@@ -84,35 +80,18 @@ impl Step for Beside<'_> {
 pub(crate) struct OnLoan<'a> {
     loan: &'a Loan,
     clock: &'a dyn Clock,
-    /// When the thread may let others run on its core.
-    gives_way_from: Instant,
+    way: GiveWay,
 }
 
 impl<'a> OnLoan<'a> {
     pub(crate) fn new(loan: &'a Loan, clock: &'a dyn Clock) -> OnLoan<'a> {
-        OnLoan { loan, clock, gives_way_from: Instant::default() }
-    }
-
-    /// Lets programs run that have been sent something. The system has them wait for this thread's
-    /// core, as if it were to sleep soon: for up to 4 ms, the rest of its slice. Where something
-    /// else keeps the core meanwhile, the script would hardly get on, so it does not give way again
-    /// soon.
-    fn give_way(&mut self) {
-        let before = self.clock.now();
-        if before < self.gives_way_from {
-            return;
-        }
-        yield_now();
-        let gone = self.clock.since(before);
-        if gone > GONE_FOR_LONG {
-            self.gives_way_from = before + gone * (1 + RUNS_FOR_GONE);
-        }
+        OnLoan { loan, clock, way: GiveWay::default() }
     }
 }
 
 impl Attendant for OnLoan<'_> {
     fn attend(&mut self) {
         self.loan.step();
-        self.give_way();
+        self.way.give_way(self.clock);
     }
 }

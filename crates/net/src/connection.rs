@@ -70,6 +70,8 @@ pub(crate) struct Connection {
     pub(crate) timer: Option<Instant>,
     /// There may be something to read, or its front may have a command to run.
     pub(crate) readable: bool,
+    /// Nothing has been read yet.
+    is_new: bool,
     /// The client has ended its side: what it has sent is followed by the end.
     pub(crate) peer_closed: bool,
     /// It is in the list of connections whose replies wait for the log.
@@ -147,6 +149,7 @@ impl Connection {
             state: State::Open,
             timer: None,
             readable: true,
+            is_new: true,
             peer_closed: false,
             listed_as_gated: false,
             blocked: false,
@@ -172,6 +175,7 @@ impl Connection {
                 Ok(ReadBytes { count: 0, .. }) => return ReadOutcome::Closed,
                 Ok(ReadBytes { count, drained }) => {
                     self.input.fill(count);
+                    self.is_new = false;
                     // The news of the client's end may have come together with its last bytes, and
                     // comes only once.
                     self.readable = !drained || self.peer_closed;
@@ -539,10 +543,12 @@ impl Connection {
         (self.readable || self.input.is_parsable()) && !self.is_idle()
     }
 
-    /// What there is to do begins with reading the rest of a request, or what is dropped.
+    /// What there is to do begins with reading the rest of a request, or what is dropped. A client
+    /// that has just come is among these, too: thousands that come at once are served a few at a
+    /// time, behind those that are there.
     #[inline]
     pub(crate) fn is_unfinished(&self) -> bool {
-        !self.input.wants_nothing() || self.lingers()
+        self.is_new || !self.input.wants_nothing() || self.lingers()
     }
 
     /// There is something to be read and dropped.

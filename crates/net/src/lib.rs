@@ -20,6 +20,7 @@ mod buffers;
 mod connection;
 mod front;
 mod gather;
+mod give_way;
 mod handshakes;
 mod input;
 pub mod listen;

@@ -6,6 +6,7 @@ mod care;
 use crate::buffers::BufferPool;
 use crate::connection::{Connection, State};
 use crate::gather;
+use crate::give_way::GiveWay;
 use crate::mailbox::{ConnectionHandle, ConnectionId, Mailbox, Message, NewConnection};
 use crate::share::{Held, Share};
 use crate::timers::Timers;
@@ -77,6 +78,8 @@ pub(crate) struct Reactor {
     pub(crate) ready: Vec<usize>,
     /// Those of which a part of a request is there, and more has come, and those that linger.
     unfinished: VecDeque<usize>,
+    /// While there are some, it hardly ever sleeps.
+    way: GiveWay,
     /// Those whose request waits for room that others take, …
     crowded: VecDeque<ConnectionId>,
     /// … and when it was last looked whether there is some.
@@ -136,6 +139,7 @@ impl Reactor {
             generation: 0,
             ready: Vec::new(),
             unfinished: VecDeque::new(),
+            way: GiveWay::default(),
             crowded: VecDeque::new(),
             last_room: server.env.clock.now(),
             serving: Vec::new(),
@@ -169,6 +173,9 @@ impl Reactor {
             }
             let timeout = self.timeout(turn);
             self.run_turn(turn, &mut events, timeout);
+            if !self.unfinished.is_empty() {
+                self.way.give_way(&*self.clock);
+            }
         }
     }
 

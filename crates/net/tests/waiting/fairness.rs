@@ -1,9 +1,11 @@
 //! The client that has waited longest is served first, and no wake-up is lost.
 
+use crate::commands::end_long;
 use crate::harness::{Client, TestServer, ok, taken};
 use basalt_resp::Value;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 #[test]
 fn the_longest_waiting_is_served_first_over_all_threads() {
@@ -201,4 +203,31 @@ fn parts_of_many_large_requests_all_arrive() {
         client.send_bytes(b"\r\n");
         assert_eq!(client.receive(), ok());
     }
+}
+
+/// What those that come at once send is read a little at a time, and those that were there before
+/// are served in between.
+#[test]
+fn newcomers_do_not_hold_up_who_is_there() {
+    const NEWCOMERS: usize = 300;
+    const READ_MAX: usize = 1_000_000;
+    let server = TestServer::start(1);
+    let (mut first, mut other) = (server.connect(), server.connect());
+    first.send("TEST.STALL until-all-are-there");
+    let mut newcomers: Vec<Client> = (0..NEWCOMERS).map(|_| server.connect_silently()).collect();
+    newcomers[0].send("TEST.STALL among-the-first");
+    let set = format!("SET k {}", "x".repeat(10_000));
+    newcomers[1..].iter_mut().for_each(|client| client.send(&set));
+    end_long("until-all-are-there");
+    assert_eq!(first.receive(), ok());
+    // The turn in which the newcomers are met begins.
+    std::thread::sleep(Duration::from_millis(50));
+    other.send("INFO stats");
+    end_long("among-the-first");
+    let Value::Bulk(info) = other.receive() else { panic!("no text") };
+    let info = String::from_utf8(info).expect("text");
+    let read = info.lines().find_map(|line| line.strip_prefix("total_net_input_bytes:"));
+    let read: usize = read.expect("a line").parse().expect("a number");
+    assert!(read < READ_MAX, "{read} bytes were read before");
+    newcomers.iter_mut().for_each(|client| assert_eq!(client.receive(), ok()));
 }

@@ -151,10 +151,15 @@ impl TestServer {
         self.connect_noting(Arc::clone(&self.sent))
     }
 
-    fn connect_noting(&self, sent: Arc<LastSent>) -> Client {
+    /// A new connection, of which nothing has been sent yet: it has no number.
+    pub fn connect_silently(&self) -> Client {
         let stream = UnixStream::connect(&self.path).expect("it accepts connections");
         stream.set_read_timeout(Some(STUCK)).expect("a socket");
-        let mut client = Client { stream, sent, unread: Vec::new(), id: 0 };
+        Client { stream, sent: Arc::clone(&self.sent), unread: Vec::new(), id: 0 }
+    }
+
+    fn connect_noting(&self, sent: Arc<LastSent>) -> Client {
+        let mut client = Client { sent, ..self.connect_silently() };
         let Value::Integer(id) = client.line("CLIENT ID") else { panic!("a number") };
         client.id = id;
         client
