@@ -71,7 +71,7 @@ pub(crate) struct Connection {
     /// There may be something to read, or its front may have a command to run.
     pub(crate) readable: bool,
     /// Nothing has been read yet.
-    is_new: bool,
+    pub(crate) is_new: bool,
     /// The client has ended its side: what it has sent is followed by the end.
     pub(crate) peer_closed: bool,
     /// It is in the list of connections whose replies wait for the log.
@@ -543,12 +543,10 @@ impl Connection {
         (self.readable || self.input.is_parsable()) && !self.is_idle()
     }
 
-    /// What there is to do begins with reading the rest of a request, or what is dropped. A client
-    /// that has just come is among these, too: thousands that come at once are served a few at a
-    /// time, behind those that are there.
+    /// What there is to do begins with reading the rest of a request, or what is dropped.
     #[inline]
     pub(crate) fn is_unfinished(&self) -> bool {
-        self.is_new || !self.input.wants_nothing() || self.lingers()
+        !self.input.wants_nothing() || self.lingers()
     }
 
     /// There is something to be read and dropped.

@@ -40,9 +40,10 @@ const EVENTS_A_POLL: usize = 1024;
 const CARE_EVERY: Duration = Duration::from_secs(1);
 /// How often it is looked whether there is room for the requests that wait for it.
 const ROOM_EVERY: Duration = Duration::from_millis(2);
-/// How many connections with a part of a request are read in one turn: thousands that send byte by
-/// byte are not read before those that have something to be answered.
-const UNFINISHED_A_TURN: usize = 64;
+/// How many connections with a part of a request are read in one turn, and how many newcomers:
+/// thousands that send byte by byte, or come at once, are not read before those that have something
+/// to be answered.
+const LATER_A_TURN: usize = 64;
 /// How long a stopping thread waits for clients to take what they are owed.
 const DRAIN_MAX: Duration = Duration::from_secs(5);
 
@@ -76,9 +77,11 @@ pub(crate) struct Reactor {
     generation: u64,
     /// Connections with something to do.
     pub(crate) ready: Vec<usize>,
+    /// Those of which nothing has been read yet.
+    newcomers: VecDeque<usize>,
     /// Those of which a part of a request is there, and more has come, and those that linger.
     unfinished: VecDeque<usize>,
-    /// While there are some, it hardly ever sleeps.
+    /// Lets other programs have its core while there are such, with which it hardly ever sleeps.
     way: GiveWay,
     /// Those whose request waits for room that others take, …
     crowded: VecDeque<ConnectionId>,
@@ -86,6 +89,8 @@ pub(crate) struct Reactor {
     last_room: Instant,
     /// Those that are served now.
     pub(crate) serving: Vec<usize>,
+    /// The first of them of which nothing has been read yet.
+    pub(crate) serving_first_new: usize,
     /// The first of them of which a part of a request is there.
     pub(crate) serving_first_unfinished: usize,
     /// Those that were served in this turn.
@@ -138,11 +143,13 @@ impl Reactor {
             vacant: Vec::new(),
             generation: 0,
             ready: Vec::new(),
+            newcomers: VecDeque::new(),
             unfinished: VecDeque::new(),
             way: GiveWay::default(),
             crowded: VecDeque::new(),
             last_room: server.env.clock.now(),
             serving: Vec::new(),
+            serving_first_new: 0,
             serving_first_unfinished: 0,
             touched: Vec::new(),
             put_off: 0,
@@ -173,7 +180,7 @@ impl Reactor {
             }
             let timeout = self.timeout(turn);
             self.run_turn(turn, &mut events, timeout);
-            if !self.unfinished.is_empty() {
+            if !self.unfinished.is_empty() || !self.newcomers.is_empty() {
                 self.way.give_way(&*self.clock);
             }
         }
@@ -258,8 +265,8 @@ impl Reactor {
     }
 
     /// Those that are ready are going to be served: first one that was put off, then those that
-    /// have just become ready, which mostly want little, then the others that were put off, and in
-    /// the end some that have sent more of a request.
+    /// have just become ready, which mostly want little, then the others that were put off, then
+    /// some newcomers, and in the end some that have sent more of a request.
     #[inline]
     pub(crate) fn begin_serving(&mut self) {
         std::mem::swap(&mut self.serving, &mut self.ready);
@@ -267,8 +274,11 @@ impl Reactor {
         if put_off > 1 {
             self.serving[1..].rotate_left(put_off - 1);
         }
+        self.serving_first_new = self.serving.len();
+        let newcomers = self.newcomers.len().min(LATER_A_TURN);
+        self.serving.extend(self.newcomers.drain(..newcomers));
         self.serving_first_unfinished = self.serving.len();
-        let unfinished = self.unfinished.len().min(UNFINISHED_A_TURN);
+        let unfinished = self.unfinished.len().min(LATER_A_TURN);
         self.serving.extend(self.unfinished.drain(..unfinished));
         self.held_count = 0;
     }
@@ -279,6 +289,15 @@ impl Reactor {
         for index in self.serving.drain(from..).rev() {
             self.unfinished.push_front(index);
         }
+    }
+
+    /// The newcomers from this place on are served in a later turn, first of all newcomers.
+    #[cold]
+    pub(crate) fn put_back_newcomers(&mut self, from: usize) {
+        for index in self.serving.drain(from..self.serving_first_unfinished).rev() {
+            self.newcomers.push_front(index);
+        }
+        self.serving_first_unfinished = from;
     }
 
     /// Where the one behind this connection stands among those that are served.
@@ -380,15 +399,18 @@ impl Reactor {
             && !connection.scheduled
         {
             connection.scheduled = true;
-            match connection.is_unfinished() {
-                true => self.unfinished.push_back(index),
-                false => self.ready.push(index),
+            if connection.is_new {
+                self.newcomers.push_back(index);
+            } else if connection.is_unfinished() {
+                self.unfinished.push_back(index);
+            } else {
+                self.ready.push(index);
             }
         }
     }
 
     fn has_ready(&self) -> bool {
-        !self.ready.is_empty() || !self.unfinished.is_empty()
+        !self.ready.is_empty() || !self.unfinished.is_empty() || !self.newcomers.is_empty()
     }
 
     fn read_mail(&mut self, turn: &mut Turn) {
@@ -719,6 +741,7 @@ impl Reactor {
         self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);
         if connection.scheduled {
             self.ready.retain(|&ready| ready != index);
+            self.newcomers.retain(|&newcomer| newcomer != index);
             self.unfinished.retain(|&unfinished| unfinished != index);
         }
         if connection.listed_as_gated {

@@ -18,15 +18,16 @@ use basalt_env::Instant;
 use basalt_resp::RequestLimits;
 use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::Session;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A turn of one connection ends after this time, whatever it still has.
 const TURN_MAX: Duration = Duration::from_micros(100);
 
-/// Bytes of parts of requests that are read in one turn: to take a body out of chunks of a byte
-/// takes 5 µs a KiB.
-const UNFINISHED_BYTES_A_TURN: usize = 256 << 10;
+/// Bytes of parts of requests that are read in one turn, and bytes of newcomers: to take a body out
+/// of chunks of a byte takes 5 µs a KiB.
+const LATER_BYTES_A_TURN: usize = 256 << 10;
 
 /// Reads of what a client says while a standing command waits.
 const HEARD_READS_MAX: usize = 8;
@@ -205,22 +206,32 @@ impl Turn {
         reactor.end_serving(first_put_off);
     }
 
-    /// Reads from those that are served; parts of requests only so far that others wait little for
-    /// them.
+    /// Reads from those that are served; from newcomers, and parts of requests, only so far that
+    /// others wait little for them.
     fn read_all(&mut self, reactor: &mut Reactor) {
-        let mut at = 0;
-        while at < reactor.serving_first_unfinished {
+        for at in 0..reactor.serving_first_new {
             self.read(reactor, reactor.serving[at]);
-            at += 1;
         }
-        let mut left = UNFINISHED_BYTES_A_TURN;
-        while at < reactor.serving.len() {
+        let newcomers = reactor.serving_first_new..reactor.serving_first_unfinished;
+        if let Some(left) = self.read_some(reactor, newcomers) {
+            reactor.put_back_newcomers(left);
+        }
+        let unfinished = reactor.serving_first_unfinished..reactor.serving.len();
+        if let Some(left) = self.read_some(reactor, unfinished) {
+            reactor.put_back_unfinished(left);
+        }
+    }
+
+    /// Reads from some of those that are served; returns the first that is not read any more.
+    fn read_some(&mut self, reactor: &mut Reactor, places: Range<usize>) -> Option<usize> {
+        let mut left = LATER_BYTES_A_TURN;
+        for at in places.clone() {
             left = left.saturating_sub(self.read(reactor, reactor.serving[at]));
-            at += 1;
             if left == 0 {
-                return reactor.put_back_unfinished(at);
+                return Some(at + 1).filter(|&next| next < places.end);
             }
         }
+        None
     }
 
     /// Reads from a connection what its socket has, as far as it may be read; returns the bytes.

@@ -448,10 +448,12 @@ impl<'a, 't> Caller<'a, 't> {
 
 impl Overseer for Caller<'_, '_> {
     fn look(&self) -> Look {
-        if self.given_up.is_some() {
-            return Look::GiveUp;
+        match self.running.as_ref().map_or(Look::GoOn, Overseer::look) {
+            // One that is to end does not begin again.
+            end @ Look::End(_) => end,
+            _ if self.given_up.is_some() => Look::GiveUp,
+            look => look,
         }
-        self.running.as_ref().map_or(Look::GoOn, Overseer::look)
     }
 
     fn log(&self, level: Level, text: &[u8]) {

@@ -24,6 +24,8 @@ const READS_BOTH: &str = "local keys = KEYS[1] and KEYS or ARGV \
                           return {one, redis.call('GET', keys[2])}";
 const COUNTS_TWICE: &str = "local first = redis.call('DBSIZE') for i = 1, 1e7 do end \
                             return {first, redis.call('DBSIZE')}";
+const COUNTS_ON: &str = "local count = redis.call('GET', KEYS[1]) for i = 1, 3e6 do end \
+                         return redis.call('SET', KEYS[1], count + 1)";
 const CHANGES_TWICE: &str = "redis.call('INCR', KEYS[1]) for i = 1, 2e6 do end \
                              return redis.call('INCR', KEYS[1])";
 
@@ -192,6 +194,36 @@ fn a_script_that_has_looked_at_all_keys_keeps_them() {
         let Value::Array(values) = reply else { panic!("no array: {reply:?}") };
         assert_eq!(values[0], values[1]);
     }
+}
+
+/// Nothing is lost between what a script has read and what it makes of that.
+#[test]
+fn a_script_changes_what_is_there_still() {
+    const ROUNDS: i64 = 20;
+    const FIRST_RUNS: u64 = 8;
+    let mut server = TestServer::new();
+    server.line("SET one 0");
+    let mut other = server.another_connection();
+    let is_over = AtomicBool::new(false);
+    let others = scope(|scope| {
+        let is_over = &is_over;
+        let others = scope.spawn(move || {
+            let mut count = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                other.line("INCR one");
+                count += 1;
+            }
+            count
+        });
+        // At first it locks all keys before it changes one, and later its own only.
+        (0..ROUNDS).for_each(|_| drop(eval(&mut server, COUNTS_ON, &KEYS[..1], &[])));
+        is_over.store(true, Ordering::Relaxed);
+        others.join().expect("no panic")
+    });
+    assert_eq!(server.line("GET one"), bulk(&(ROUNDS + others).to_string()));
+    // Each calls it once, and the first ones again, to lock all keys; so does this test.
+    let expected = ROUNDS as u64 + FIRST_RUNS + 1;
+    assert!(gets(&mut server) > expected, "no script was overtaken");
 }
 
 #[test]

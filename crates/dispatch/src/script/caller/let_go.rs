@@ -14,7 +14,6 @@
 
 use super::elsewhere::{Elsewhere, KEYS_MAX};
 use super::{Caller, GivenUp};
-use crate::contested::Contested;
 use basalt_engine::{Key, LockWait};
 use basalt_script::{Look, Overseer};
 use std::mem::take;
@@ -33,20 +32,21 @@ const LOOK_EVERY: Duration = Duration::from_micros(200);
 impl Caller<'_, '_> {
     /// Lets commands that wait for the script's keys have them, if it has held them for long.
     pub(super) fn let_others_first(&mut self) {
+        let contested = &self.server.contested;
         let may_let_go = self.can_begin_again()
             && self.claims.keys.len() <= KEYS_MAX
             && !matches!(self.elsewhere, Elsewhere::Everything);
-        let is_contested =
-            |contested: &Contested| !contested.is_empty() && contested.take(self.claims);
-        if !may_let_go || !self.has_held_for_long() || !is_contested(&self.server.contested) {
+        // Few notes are looked at first: it may have thousands of keys.
+        if !may_let_go
+            || !self.has_held_for_long()
+            || contested.is_empty()
+            || !contested.take(self.claims)
+        {
             return;
         }
         match take(&mut self.elsewhere) {
+            Elsewhere::Nothing => self.let_go(&[]),
             Elsewhere::Something | Elsewhere::Everything => self.given_up = Some(GivenUp::NotNoted),
-            elsewhere @ Elsewhere::Nothing => {
-                self.let_go(&[]);
-                self.elsewhere = elsewhere;
-            }
             Elsewhere::Keys(noted) => {
                 let engine = &self.server.engine;
                 let keys: Vec<_> = noted.iter().map(|(db, key)| (db, engine.key(key))).collect();
