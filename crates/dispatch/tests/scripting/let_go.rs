@@ -46,6 +46,29 @@ fn gets(server: &mut TestServer) -> u64 {
     calls.expect("it was called").parse().expect("a number")
 }
 
+/// Works while a client sends one line after the other; returns also how many it has sent.
+fn beside<R>(
+    mut other: TestServer,
+    line: impl Fn(u64) -> String + Send,
+    work: impl FnOnce() -> R,
+) -> (R, u64) {
+    let is_over = AtomicBool::new(false);
+    scope(|scope| {
+        let is_over = &is_over;
+        let lines = scope.spawn(move || {
+            let mut sent = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                other.line(&line(sent));
+                sent += 1;
+            }
+            sent
+        });
+        let result = work();
+        is_over.store(true, Ordering::Relaxed);
+        (result, lines.join().expect("no panic"))
+    })
+}
+
 #[test]
 fn a_script_sees_what_others_have_changed_meanwhile() {
     sees_what_others_have_changed(&KEYS[..1], &[]);
@@ -145,23 +168,13 @@ fn reads_what_was_there_at_once(keys: &[&str], args: &[&str]) {
     const ROUNDS: usize = 5;
     let mut server = TestServer::new();
     server.line("CONFIG SET script-time-max 20000");
-    let mut other = server.another_connection();
-    other.line("MSET one 0 two 0");
-    let is_over = AtomicBool::new(false);
-    let seen = scope(|scope| {
-        let is_over = &is_over;
-        scope.spawn(move || {
-            for number in 1.. {
-                other.line(&format!("MSET one {number} two {number}"));
-                if is_over.load(Ordering::Relaxed) {
-                    return;
-                }
-            }
-        });
-        let seen = [(); ROUNDS].map(|()| eval(&mut server, READS_BOTH, keys, args));
-        is_over.store(true, Ordering::Relaxed);
-        seen
-    });
+    server.line("MSET one 0 two 0");
+    let other = server.another_connection();
+    let (seen, _) = beside(
+        other,
+        |number| format!("MSET one {number} two {number}"),
+        || [(); ROUNDS].map(|()| eval(&mut server, READS_BOTH, keys, args)),
+    );
     for reply in seen {
         let Value::Array(values) = reply else { panic!("no array: {reply:?}") };
         assert_eq!(values[0], values[1]);
@@ -174,22 +187,12 @@ fn reads_what_was_there_at_once(keys: &[&str], args: &[&str]) {
 #[test]
 fn a_script_that_has_looked_at_all_keys_keeps_them() {
     let mut server = TestServer::new();
-    let mut other = server.another_connection();
-    let is_over = AtomicBool::new(false);
-    let seen = scope(|scope| {
-        let is_over = &is_over;
-        scope.spawn(move || {
-            for number in 0.. {
-                other.line(&format!("SET {number} v"));
-                if is_over.load(Ordering::Relaxed) {
-                    return;
-                }
-            }
-        });
-        let seen = [(); 3].map(|()| eval(&mut server, COUNTS_TWICE, &KEYS[..1], &[]));
-        is_over.store(true, Ordering::Relaxed);
-        seen
-    });
+    let other = server.another_connection();
+    let (seen, _) = beside(
+        other,
+        |number| format!("SET {number} v"),
+        || [(); 3].map(|()| eval(&mut server, COUNTS_TWICE, &KEYS[..1], &[])),
+    );
     for reply in seen {
         let Value::Array(values) = reply else { panic!("no array: {reply:?}") };
         assert_eq!(values[0], values[1]);
@@ -199,30 +202,22 @@ fn a_script_that_has_looked_at_all_keys_keeps_them() {
 /// Nothing is lost between what a script has read and what it makes of that.
 #[test]
 fn a_script_changes_what_is_there_still() {
-    const ROUNDS: i64 = 20;
+    const ROUNDS: u64 = 20;
     const FIRST_RUNS: u64 = 8;
     let mut server = TestServer::new();
     server.line("SET one 0");
-    let mut other = server.another_connection();
-    let is_over = AtomicBool::new(false);
-    let others = scope(|scope| {
-        let is_over = &is_over;
-        let others = scope.spawn(move || {
-            let mut count = 0;
-            while !is_over.load(Ordering::Relaxed) {
-                other.line("INCR one");
-                count += 1;
-            }
-            count
-        });
-        // At first it locks all keys before it changes one, and later its own only.
-        (0..ROUNDS).for_each(|_| drop(eval(&mut server, COUNTS_ON, &KEYS[..1], &[])));
-        is_over.store(true, Ordering::Relaxed);
-        others.join().expect("no panic")
-    });
+    let other = server.another_connection();
+    let (_, others) = beside(
+        other,
+        |_| "INCR one".to_owned(),
+        || {
+            // At first it locks all keys before it changes one, and later its own only.
+            (0..ROUNDS).for_each(|_| drop(eval(&mut server, COUNTS_ON, &KEYS[..1], &[])));
+        },
+    );
     assert_eq!(server.line("GET one"), bulk(&(ROUNDS + others).to_string()));
     // Each calls it once, and the first ones again, to lock all keys; so does this test.
-    let expected = ROUNDS as u64 + FIRST_RUNS + 1;
+    let expected = ROUNDS + FIRST_RUNS + 1;
     assert!(gets(&mut server) > expected, "no script was overtaken");
 }
 

@@ -36,7 +36,7 @@ impl Caller<'_, '_> {
         let may_let_go = self.can_begin_again()
             && self.claims.keys.len() <= KEYS_MAX
             && !matches!(self.elsewhere, Elsewhere::Everything);
-        // Few notes are looked at first: it may have thousands of keys.
+        // Mostly nothing is noted, and it may have thousands of keys.
         if !may_let_go
             || !self.has_held_for_long()
             || contested.is_empty()
