@@ -6,7 +6,7 @@
 //! socket ─▶ caller's buffer ─▶ rustls, decrypts ─▶ caller's buffer, from its front on
 //!           one read, all      records in turn     plaintext is shorter than its record
 //!
-//! slices ─▶ rustls, encrypts ─▶ records ─▶ socket, one writev
+//! slices ─▶ rustls, encrypts ─▶ records ─▶ socket, one write
 //!           128 KiB at most     16 KiB each
 //! ```
 //! rustls would read 4 KiB at a time; here a read takes what the socket has, into the buffer that
@@ -253,7 +253,7 @@ impl Channel {
     /// Sends records until none is left or the socket takes no more.
     fn send(&mut self, socket: &mut impl Write) -> io::Result<()> {
         while self.tls.wants_write() {
-            match self.tls.write_tls(socket) {
+            match self.tls.write_tls(&mut Plainly(socket)) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
@@ -276,6 +276,26 @@ impl<S: Read> Read for FirstByte<'_, S> {
         let count = self.socket.read(buffer)?;
         self.byte = self.byte.or(buffer[..count].first().copied());
         Ok(count)
+    }
+}
+
+/// A socket to which one record is written by `write`, which is cheaper than `writev`.
+struct Plainly<'a, S>(&'a mut S);
+
+impl<S: Write> Write for Plainly<'_, S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        match slices {
+            [one] => self.0.write(one),
+            many => self.0.write_vectored(many),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
