@@ -97,7 +97,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     option(
         "http-buffers-max",
         Kind::Memory { min: MIB, max: 64 * GIB },
-        "40mb",
+        "32mb",
         "Memory for requests by HTTP that are not wholly there, of all connections together; one \
          that finds none for 5 s is answered 503. There is always room for one of the largest.",
     ),
