@@ -1,10 +1,11 @@
 //! A client's socket, of either kind, with TLS or without.
 
+use basalt_stdx::gather_write::write_slices;
 use basalt_tls::{Channel, Handshake, ReadBytes, ServerTls};
 use mio::event::Source;
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, IoSlice, Read};
 use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 
@@ -55,16 +56,13 @@ impl Stream {
     }
 
     pub(crate) fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        match (self, slices) {
-            // One slice is the rule, and `write` is cheaper than `writev`.
-            (Stream::Tcp(stream), [one]) => stream.write(one),
-            (Stream::Unix(stream), [one]) => stream.write(one),
-            (Stream::Tcp(stream), many) => stream.write_vectored(many),
-            (Stream::Unix(stream), many) => stream.write_vectored(many),
-            (Stream::Tls(stream), many) => stream.channel.write(&mut stream.socket, many),
-            (Stream::Closed, _) => Err(io::ErrorKind::BrokenPipe.into()),
+        match self {
+            Stream::Tcp(stream) => write_slices(stream, slices),
+            Stream::Unix(stream) => write_slices(stream, slices),
+            Stream::Tls(stream) => stream.channel.write(&mut stream.socket, slices),
+            Stream::Closed => Err(io::ErrorKind::BrokenPipe.into()),
             #[cfg(test)]
-            (Stream::Hoarding(_), slices) => Ok(slices.iter().map(|slice| slice.len()).sum()),
+            Stream::Hoarding(_) => Ok(slices.iter().map(|slice| slice.len()).sum()),
         }
     }
 

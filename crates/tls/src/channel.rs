@@ -6,7 +6,7 @@
 //! socket ─▶ caller's buffer ─▶ rustls, decrypts ─▶ caller's buffer, from its front on
 //!           one read, all      records in turn     plaintext is shorter than its record
 //!
-//! slices ─▶ rustls, encrypts ─▶ records ─▶ socket, one write
+//! slices ─▶ rustls, encrypts ─▶ records ─▶ socket, one call
 //!           128 KiB at most     16 KiB each
 //! ```
 //! rustls would read 4 KiB at a time; here a read takes what the socket has, into the buffer that
@@ -20,6 +20,7 @@
 
 use crate::name::common_name;
 use crate::server::ServerTls;
+use basalt_stdx::gather_write::write_slices;
 use rustls::ServerConnection;
 use std::fmt;
 use std::io::{self, BufRead, ErrorKind, IoSlice, Read, Write};
@@ -253,7 +254,7 @@ impl Channel {
     /// Sends records until none is left or the socket takes no more.
     fn send(&mut self, socket: &mut impl Write) -> io::Result<()> {
         while self.tls.wants_write() {
-            match self.tls.write_tls(&mut Plainly(socket)) {
+            match self.tls.write_tls(&mut RecordSocket(socket)) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
@@ -279,19 +280,17 @@ impl<S: Read> Read for FirstByte<'_, S> {
     }
 }
 
-/// A socket to which one record is written by `write`, which is cheaper than `writev`.
-struct Plainly<'a, S>(&'a mut S);
+/// A socket for rustls' records. It hands over even a single one, which is what a batch's replies
+/// nearly always are, as a list.
+struct RecordSocket<'a, S>(&'a mut S);
 
-impl<S: Write> Write for Plainly<'_, S> {
+impl<S: Write> Write for RecordSocket<'_, S> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
 
     fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        match slices {
-            [one] => self.0.write(one),
-            many => self.0.write_vectored(many),
-        }
+        write_slices(self.0, slices)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -127,6 +127,18 @@ fn bytes_come_through_whatever_the_socket_gives_at_once() {
 }
 
 #[test]
+fn one_record_is_written_plainly_and_several_together() {
+    let authority = Authority::new();
+    let mut both = Both::new(&server(&authority.settings()), authority.client(None));
+    both.shake_hands().unwrap();
+    both.pipe.lists_written = 0;
+    both.say(&[b"$5\r\n", b"hello", b"\r\n"]);
+    assert_eq!(both.pipe.lists_written, 0);
+    both.say(&[&letters(40_000)]);
+    assert!(both.pipe.lists_written > 0);
+}
+
+#[test]
 fn a_record_that_is_cut_anywhere_is_read_whole() {
     let authority = Authority::new();
     let mut both = Both::new(&server(&authority.settings()), authority.client(None));

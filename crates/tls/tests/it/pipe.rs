@@ -1,7 +1,7 @@
 //! The two ends of a socket in memory.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
 
 /// The server's end.
 pub(crate) struct Pipe {
@@ -15,6 +15,8 @@ pub(crate) struct Pipe {
     pub(crate) room: usize,
     /// The client has gone.
     pub(crate) has_ended: bool,
+    /// Writes of several slices at once.
+    pub(crate) lists_written: usize,
 }
 
 impl Default for Pipe {
@@ -25,6 +27,7 @@ impl Default for Pipe {
             step: usize::MAX,
             room: usize::MAX,
             has_ended: false,
+            lists_written: 0,
         }
     }
 }
@@ -47,6 +50,11 @@ impl Write for Pipe {
         }
         self.to_client.extend(&bytes[..count]);
         Ok(count)
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.lists_written += 1;
+        self.write(slices.iter().find(|slice| !slice.is_empty()).map_or(&[], |slice| slice))
     }
 
     fn flush(&mut self) -> io::Result<()> {
