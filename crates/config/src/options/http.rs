@@ -118,7 +118,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "http-body-rate-min",
         INT,
         "1024",
-        "Bytes a second that a body must have come with on average after that; 0 is any.",
+        "Bytes a second that a body must have come with after that, on average and in each minute; \
+         0 is any.",
     ),
     option(
         "http-wait-max",
