@@ -1,7 +1,7 @@
 //! The table of commands as the dispatch sees it: names and specs, and per command what each call
 //! of it asks for, worked out once.
 
-use crate::entry::{Entry, RepliedFn, Run, Shortcut, Taken, Traits};
+use crate::entry::{Entry, Run, Shortcut, Taken, Traits, WorksOn};
 use basalt_resp::Arg;
 use basalt_service::collection_target::CollectionTarget;
 use basalt_spec::{
@@ -62,8 +62,8 @@ pub struct Call {
     pub runs_together: bool,
     /// It may take long: other clients are served meanwhile.
     pub takes_long: bool,
-    /// How much of its collection it replies, if it may be much.
-    pub replied: Option<RepliedFn>,
+    /// On how many elements it works, if it may be many.
+    pub works_on: Option<WorksOn>,
     /// What of a collection is prefetched.
     pub target: CollectionTarget,
 }
@@ -98,7 +98,7 @@ impl Call {
             slight_words_max: slight_words_max(entry),
             runs_together: entry.traits.runs_together,
             takes_long: takes_long(entry),
-            replied: entry.traits.replied,
+            works_on: entry.traits.works_on,
             target: collection_target(entry, first_key),
         }
     }
@@ -141,6 +141,14 @@ impl Call {
     #[inline]
     pub fn may_have_one_key(&self, words: usize) -> bool {
         self.position_of_one_key(words) != 0 || self.word_before_keys.is_some()
+    }
+
+    /// On how many elements a call of `words` words works, if it may be many. It is not one that is
+    /// refused for its number of words.
+    #[inline(always)]
+    pub fn works_on(&self, words: usize) -> Option<&WorksOn> {
+        let it = self.works_on.as_ref()?;
+        (words >= it.words_min && self.accepts_words(words)).then_some(it)
     }
 
     /// Whether a call of `words` words (name included) has as many as the command takes.

@@ -51,23 +51,23 @@ impl Context<'_> {
 
     /// Visits keys of the selected database from `from` on, with what they hold (`None` is a
     /// string): [`Engine::walk_keys`](basalt_engine::Engine::walk_keys). `rows` have been read for
-    /// it.
+    /// it, and `left` becomes what is left of the limits.
     ///
     /// # Errors
     /// Rows have to be read, or a partition is held for long.
     pub fn walk_keys(
         &self,
         from: Cursor,
-        limits: WalkLimits,
+        left: &mut WalkLimits,
         rows: &WalkedRows,
         visit: &mut dyn FnMut(&[u8], Option<Kind>),
     ) -> Result<Cursor, WalkEnd> {
         match &self.transaction {
             // It has all in memory.
-            Some(transaction) => transaction.scan(self.walk(), from, limits, |key, object| {
+            Some(transaction) => transaction.scan(self.walk(), from, left, |key, object| {
                 visit(key, object.collection().map(|value| value.kind()));
             }),
-            None => self.server.engine.walk_keys(self.walk(), from, limits, rows, visit),
+            None => self.server.engine.walk_keys(self.walk(), from, left, rows, visit),
         }
     }
 

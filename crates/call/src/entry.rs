@@ -72,8 +72,15 @@ pub enum Shortcut {
 /// Words of a [`Shortcut::Overwrite`]: name, key and value.
 pub const OVERWRITE_WORDS: usize = 3;
 
-/// How many elements a call replies, of a collection that has this many.
-pub type RepliedFn = fn(&Args<'_>, usize) -> usize;
+/// How many elements some calls of a command work on: what is much takes long.
+#[derive(Clone, Copy, Debug)]
+pub struct WorksOn {
+    /// Calls of fewer words work on one at most.
+    pub words_min: usize,
+    /// How many a call asks for, of a collection that has this many: `usize::MAX` where it is not
+    /// known which collection it is. The call has as many words as its command takes.
+    pub elements: fn(&Args<'_>, usize) -> usize,
+}
 
 /// Whether a call puts strings under its keys and asks nothing of what is there.
 pub type PutsBlindlyFn = fn(&Args<'_>) -> bool;
@@ -127,8 +134,8 @@ pub struct Traits {
     /// It changes one key in little time: calls of one client in a row that name the same key share
     /// its lock and a record of the log.
     pub runs_together: bool,
-    /// How much of its collection it replies. Where that is much, it takes long.
-    pub replied: Option<RepliedFn>,
+    /// On how many elements it works. Where that is many, it takes long.
+    pub works_on: Option<WorksOn>,
     /// It may read keys that are not among its words: why a call of a user who may not read every
     /// key is refused, if that call does.
     pub reads_any_key: Option<ReadsAnyKeyFn>,
@@ -154,7 +161,7 @@ impl Traits {
         slight_words_max: 0,
         puts_blindly: None,
         runs_together: false,
-        replied: None,
+        works_on: None,
         reads_any_key: None,
         secrets: Secrets::None,
     };
@@ -169,7 +176,12 @@ impl Traits {
     pub const TOGETHER: Traits = Traits { runs_together: true, ..Traits::NONE };
 
     /// It replies all of its collection.
-    pub const WHOLE: Traits = Traits { replied: Some(|_, len| len), ..Traits::NONE };
+    pub const WHOLE: Traits = Traits::working_on(0, |_, len| len);
+
+    /// Its calls of at least `words_min` words work on many elements, if they ask for many.
+    pub const fn working_on(words_min: usize, elements: fn(&Args<'_>, usize) -> usize) -> Traits {
+        Traits { works_on: Some(WorksOn { words_min, elements }), ..Traits::NONE }
+    }
 }
 
 /// Which element of a collection a command takes that names none.

@@ -2,12 +2,18 @@
 
 use super::generic::parse_cursor;
 use super::number;
+use basalt_call::entry::Traits;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
 use basalt_stdx::glob::{Case, Pattern};
 
 /// Elements that are looked at unless COUNT says otherwise.
 const COUNT_DEFAULT: usize = 10;
+
+/// With COUNT they look at many elements, if they are asked for.
+pub(super) const SCANNING: Traits = Traits::working_on(5, |args, len| {
+    ScanOptions::parse(args).map_or(0, |options| options.count.min(len))
+});
 
 /// What stands behind the key.
 pub(super) struct ScanOptions {

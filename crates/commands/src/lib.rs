@@ -19,6 +19,7 @@ mod generic;
 mod geo;
 mod hash;
 mod help;
+mod how_many;
 mod hyperloglog;
 mod item;
 mod list;

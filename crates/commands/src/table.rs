@@ -114,7 +114,7 @@ mod tests {
             assert!(words > 0 && call.shares_time && !call.takes_long, "{}", command.spec.name);
             assert!(call.may_have_one_key(words), "{}", command.spec.name);
             assert!(matches!(call.run, Run::Write(_)), "{}", command.spec.name);
-            assert!(call.shortcut.is_none() && call.replied.is_none(), "{}", command.spec.name);
+            assert!(call.shortcut.is_none() && call.works_on.is_none(), "{}", command.spec.name);
             names.push(command.spec.name);
         }
         names.sort_unstable();

@@ -4,7 +4,7 @@
 use super::dispatcher::Dispatcher;
 use super::prepare::Incoming;
 use basalt_call::calls::Call;
-use basalt_call::entry::RepliedFn;
+use basalt_call::entry::WorksOn;
 use basalt_engine::Key;
 use basalt_service::args::Args;
 
@@ -15,7 +15,7 @@ const BYTES_LONG: usize = 1 << 20;
 
 /// Whether a request may take so long that its thread's other clients are to be served meanwhile: a
 /// script, a transaction, a command on values that may be large, a request of many words or bytes,
-/// one for much of a collection.
+/// one for many elements of a collection, or of all keys.
 #[inline]
 pub(super) fn may_take_long(server: &Dispatcher, request: Incoming<'_>, bytes: usize) -> bool {
     if request.words.len() > WORDS_LONG || is_large(bytes) {
@@ -23,7 +23,8 @@ pub(super) fn may_take_long(server: &Dispatcher, request: Incoming<'_>, bytes: u
     }
     let Some(id) = request.prepared.command else { return false };
     let call = server.commands.call(id);
-    call.takes_long || call.replied.is_some_and(|replied| asks_for_much(server, request, replied))
+    let works_on = call.works_on(request.words.len());
+    call.takes_long || works_on.is_some_and(|it| asks_for_much(server, request, it))
 }
 
 /// Whether a request of this many bytes may take long whatever it is.
@@ -36,26 +37,26 @@ pub(super) fn is_large(bytes: usize) -> bool {
 /// [large](is_large).
 #[inline(always)]
 pub(super) fn some_may_take_long(call: &Call, words: usize) -> bool {
-    words > WORDS_LONG || call.takes_long || call.replied.is_some()
+    words > WORDS_LONG || call.takes_long || call.works_on(words).is_some()
 }
 
 /// Whether a request asks for many elements of its collection, or for many bytes. If the collection
 /// is not in memory or its partition is not free, nothing is known of it, and the command waits for
-/// it anyway.
+/// it anyway. Of a request with several keys, or none, only its words are known.
 #[inline(never)]
 fn asks_for_much(
     server: &Dispatcher,
     Incoming { prepared, buffer, words }: Incoming<'_>,
-    replied: RepliedFn,
+    works_on: &WorksOn,
 ) -> bool {
-    let Some(partition) = prepared.partition else { return false };
+    let args = Args::new(buffer, words);
+    let Some(partition) = prepared.partition else {
+        return (works_on.elements)(&args, usize::MAX) > WORDS_LONG;
+    };
     let key = Key { bytes: prepared.key.of(buffer), hash: prepared.hash, partition };
     let much = server.engine.try_look_at(prepared.db, &key, |collection| {
         let (len, bytes) = (collection.len(), collection.heap_bytes());
-        if len <= WORDS_LONG && bytes <= BYTES_LONG {
-            return false;
-        }
-        let count = replied(&Args::new(buffer, words), len);
+        let count = (works_on.elements)(&args, len);
         count > WORDS_LONG || count.saturating_mul(bytes / len.max(1)) > BYTES_LONG
     });
     much == Some(true)

@@ -317,7 +317,7 @@ impl World<'_> {
         let (mut met, mut rows, mut at) = (BTreeSet::new(), WalkedRows::default(), Cursor::START);
         let mut twice = None;
         loop {
-            let step = self.engine().walk_keys(walk, at, limits, &rows, &mut |key, _| {
+            let step = self.engine().walk_keys(walk, at, &mut { limits }, &rows, &mut |key, _| {
                 if !met.insert(key.to_vec()) {
                     twice = Some(key.to_vec());
                 }
@@ -382,7 +382,7 @@ impl World<'_> {
         let walk = Walk { db, now_ms: 0, wait: LockWait::Endless };
         let mut keys = BTreeMap::new();
         self.engine()
-            .scan(walk, Cursor::START, WalkLimits::NONE, |key, object| {
+            .scan(walk, Cursor::START, &mut { WalkLimits::NONE }, |key, object| {
                 keys.insert(key.to_vec(), value_of(object));
             })
             .map_err(|_| Violation::new("a partition that was loaded is not in memory"))?;

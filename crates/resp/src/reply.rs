@@ -112,6 +112,15 @@ impl<'a> Reply<'a> {
         self.out.last.flat.extend_from_slice(b"\r\n");
     }
 
+    /// A part of a value as a bulk string that is not copied. It has at least
+    /// [`SHARED_BYTES_MIN`] bytes.
+    pub fn bulk_part(&mut self, value: Arc<Vec<u8>>, part: Range<usize>) {
+        put_header(&mut self.out.last.flat, b'$', part.len() as u64);
+        self.out.push_shared(value);
+        self.out.last.narrow_shared(part);
+        self.out.last.flat.extend_from_slice(b"\r\n");
+    }
+
     /// No value: `$-1` in RESP2, `_` in RESP3.
     #[inline]
     pub fn null(&mut self) {

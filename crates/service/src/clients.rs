@@ -73,6 +73,8 @@ pub struct ClientHandle {
     /// How it waits for keys: [`NOT_WAITING`], [`WAITING`] or how it is to stop.
     waiting: AtomicU8,
     killed: AtomicBool,
+    /// It has been forgotten; a list of clients may have it a little longer.
+    has_gone: AtomicBool,
     /// Where messages for it are sent.
     pub inbox: OnceLock<Address>,
     /// Its command that waits for keys.
@@ -206,6 +208,7 @@ impl Clients {
             watching: RankedMutex::default(),
             waiting: AtomicU8::new(NOT_WAITING),
             killed: AtomicBool::new(false),
+            has_gone: AtomicBool::new(false),
             inbox: OnceLock::new(),
             slot: RankedMutex::default(),
             wake: new.wake,
@@ -216,7 +219,9 @@ impl Clients {
 
     /// Forgets a connection.
     pub fn remove(&self, id: u64) {
-        self.by_id.write().remove(&id);
+        if let Some(client) = self.by_id.write().remove(&id) {
+            client.has_gone.store(true, Ordering::Release);
+        }
     }
 
     /// How many there are, those included that were killed and are not closed yet.
@@ -456,6 +461,12 @@ impl ClientHandle {
     #[inline]
     pub fn is_killed(&self) -> bool {
         self.killed.load(Ordering::Acquire)
+    }
+
+    /// Whether messages for it arrive: it is connected, and stays so.
+    pub fn can_be_told(&self) -> bool {
+        // Acquire pairs with the Release in `remove`, which comes before its socket is closed.
+        !self.is_killed() && !self.has_gone.load(Ordering::Acquire)
     }
 }
 

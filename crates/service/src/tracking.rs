@@ -68,7 +68,7 @@ pub struct Tracker {
 pub struct Redirect {
     /// Its number.
     pub id: u64,
-    /// The client, as long as it is connected.
+    /// The client; it may be there a little longer than it is connected.
     pub client: Weak<ClientHandle>,
 }
 
@@ -324,7 +324,7 @@ impl Sender<'_> {
     /// Where messages for a client go. If that has gone, the client hears of it.
     fn destination(&mut self, tracker: &Tracker) -> Option<(Address, u64)> {
         let Some(redirect) = &tracker.redirect else { return Some((tracker.address, tracker.id)) };
-        let client = redirect.client.upgrade().filter(|client| !client.is_killed());
+        let client = redirect.client.upgrade().filter(|client| client.can_be_told());
         if let Some(address) = client.and_then(|client| client.inbox.get().copied()) {
             return Some((address, redirect.id));
         }
@@ -370,6 +370,17 @@ mod tests {
         }
     }
 
+    fn add_to(clients: &Clients) -> Arc<ClientHandle> {
+        clients.add(NewClient {
+            front: None,
+            address: String::new(),
+            local_address: String::new(),
+            fd: 0,
+            now_ms: 0,
+            wake: Box::new(Nobody),
+        })
+    }
+
     fn outdated(key: &[u8], reader: u64) -> OutdatedCopies {
         let readers = vec![reader];
         let keys = vec![Outdated { key: key.into(), readers, cause: Cause::Change(0) }];
@@ -381,14 +392,7 @@ mod tests {
         let (pubsub, trackers) = (PubSub::new(1), Trackers::default());
         let thread = Arc::<Behind>::default();
         let sink = pubsub.add_sink(Arc::clone(&thread) as Arc<dyn Sink<Push>>);
-        let client = Clients::default().add(NewClient {
-            front: None,
-            address: String::new(),
-            local_address: String::new(),
-            fd: 0,
-            now_ms: 0,
-            wake: Box::new(Nobody),
-        });
+        let client = add_to(&Clients::default());
         let rights = Access::default().rights_of_new_client(true);
         let mut session = Session::new(client, rights);
         session.speak(Protocol::Resp3);
@@ -419,6 +423,28 @@ mod tests {
         }
         assert_eq!(heard(waits), b">2\r\n$10\r\ninvalidate\r\n_\r\n");
         assert_eq!(tell(b"k").len(), 1, "what comes after that is told");
+    }
+
+    #[test]
+    fn a_client_that_has_gone_gets_no_messages_though_somebody_lists_it() {
+        let (pubsub, trackers, clients) = (PubSub::new(1), Trackers::default(), Clients::default());
+        let sink = pubsub.add_sink(Arc::<Behind>::default() as Arc<dyn Sink<Push>>);
+        let listed = add_to(&clients);
+        listed.inbox.set(Address { sink, place: 1 }).expect("it has none");
+        let rights = Access::default().rights_of_new_client(true);
+        let mut session = Session::new(add_to(&clients), rights);
+        session.receive_at(Address { sink, place: 0 });
+        let id = session.client.id;
+        let redirect = Redirect { id: listed.id, client: Arc::downgrade(&listed) };
+        trackers.put(Tracker::new(&session, Some(redirect), false, Scope::Read(Choosing::All)));
+        let is_broken = || {
+            let mut outbox = Outbox::default();
+            trackers.tell(&pubsub, &outdated(b"k", id), &Gate::default(), &mut outbox);
+            trackers.by_id(id).expect("it keeps copies").is_broken()
+        };
+        assert!(!is_broken());
+        clients.remove(listed.id);
+        assert!(is_broken());
     }
 
     #[test]

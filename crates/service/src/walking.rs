@@ -4,7 +4,7 @@
 use crate::args::Args;
 use crate::read_rows::ReadRows;
 use crate::wait::Wait;
-use basalt_engine::{Cursor, WalkEnd, WalkedRows};
+use basalt_engine::{Cursor, WalkEnd, WalkLimits, WalkedRows};
 use std::sync::Arc;
 
 /// A walk between two runs of its command.
@@ -14,6 +14,8 @@ pub struct Walking {
     words: Vec<Vec<u8>>,
     /// Where the walk stands.
     pub at: Cursor,
+    /// What is left of its limits.
+    pub left: WalkLimits,
     /// It has come to the end and begun again at the start.
     pub has_wrapped: bool,
     /// The names that it has gathered.
@@ -31,8 +33,14 @@ pub struct Names {
 }
 
 impl Walking {
-    /// Goes on with the walk that a command of these words has left, or begins one at `from`.
-    pub fn resume(left: Option<Box<Walking>>, args: &Args<'_>, from: Cursor) -> Box<Walking> {
+    /// Goes on with the walk that a command of these words has left, or begins one at `from` within
+    /// `limits`.
+    pub fn resume(
+        left: Option<Box<Walking>>,
+        args: &Args<'_>,
+        from: Cursor,
+        limits: WalkLimits,
+    ) -> Box<Walking> {
         let is_its = |walking: &Walking| {
             walking.words.len() == args.len()
                 && walking.words.iter().enumerate().all(|(at, word)| **word == *args.word(at))
@@ -45,6 +53,7 @@ impl Walking {
             _ => Box::new(Walking {
                 words: args.from(0).map(<[u8]>::to_vec).collect(),
                 at: from,
+                left: limits,
                 has_wrapped: false,
                 names: Names::default(),
                 read: Arc::default(),

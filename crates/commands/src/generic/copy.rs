@@ -94,7 +94,7 @@ pub(super) const MOVE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(move_key),
-    traits: Traits { names_databases: true, ..Traits::NONE },
+    traits: Traits { names_databases: true, ..Traits::LONG },
     ..Entry::DEFAULT
 };
 

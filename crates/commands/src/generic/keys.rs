@@ -74,10 +74,11 @@ pub(super) const DBSIZE: Entry = Entry {
 
 fn keys(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     let pattern = Pattern::new(args.word(1), Case::Differs);
-    let mut walking = Walking::resume(context.session.walking.take(), args, Cursor::START);
+    let mut walking =
+        Walking::resume(context.session.walking.take(), args, Cursor::START, WalkLimits::NONE);
     loop {
-        let Walking { at, names, rows, .. } = &mut *walking;
-        let step = context.walk_keys(*at, WalkLimits::NONE, rows, &mut |key, _| {
+        let Walking { at, left, names, rows, .. } = &mut *walking;
+        let step = context.walk_keys(*at, left, rows, &mut |key, _| {
             if pattern.matches(key) {
                 names.push(key);
             }
@@ -137,10 +138,11 @@ fn walk_from_random(
         Ok(None) => return Ok(Ok(None)),
         Err(held) => return Ok(Err(Wait::from(held))),
     };
-    let mut walking = Walking::resume(left, args, from);
+    let mut walking = Walking::resume(left, args, from, STEP);
     loop {
-        let Walking { at, names, rows, has_wrapped, .. } = &mut *walking;
-        let step = context.walk_keys(*at, STEP, rows, &mut |key, _| names.push(key));
+        let Walking { at, left, names, rows, has_wrapped, .. } = &mut *walking;
+        *left = STEP;
+        let step = context.walk_keys(*at, left, rows, &mut |key, _| names.push(key));
         let last = names.len();
         if last > 0 {
             // A bucket is visited whole.

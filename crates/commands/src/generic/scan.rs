@@ -3,8 +3,8 @@
 use super::keys::{reply_names, wait_for};
 use crate::number;
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run};
-use basalt_engine::{Cursor, WalkLimits};
+use basalt_call::entry::{Entry, Run, Traits};
+use basalt_engine::{Cursor, WalkEnd, WalkLimits};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
@@ -45,6 +45,7 @@ pub(super) const SCAN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(scan),
+    traits: Traits::working_on(4, |args, _| ScanOptions::parse(args).map_or(0, |it| it.count)),
     ..Entry::DEFAULT
 };
 
@@ -93,20 +94,29 @@ fn scan(context: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Se
     let from = parse_cursor(args.word(1)).ok_or(CommandError::fixed("ERR invalid cursor"))?;
     let options = ScanOptions::parse(args)?;
     let from = Cursor::from_number(from);
-    let mut walking = Walking::resume(context.session.walking.take(), args, from);
-    let Walking { names, rows, .. } = &mut *walking;
-    let step = context.walk_keys(from, options.limits(), rows, &mut |key, kind| {
-        if options.wants(key, kind) {
-            names.push(key);
+    let mut walking = Walking::resume(context.session.walking.take(), args, from, options.limits());
+    loop {
+        let Walking { at, left, names, rows, .. } = &mut *walking;
+        let step = context.walk_keys(*at, left, rows, &mut |key, kind| {
+            if options.wants(key, kind) {
+                names.push(key);
+            }
+        });
+        match step {
+            Ok(next) => *at = next,
+            // What has been read is a page; the rest is read for the next.
+            Err(WalkEnd::Unread(_)) if *at != from => break,
+            // A partition is held for a moment, and a call for more keys than there are is one for
+            // all of them.
+            Err(end) => return Ok(Flow::Wait(wait_for(context, walking, end))),
         }
-    });
-    let next = match step {
-        Ok(next) => next,
-        Err(end) => return Ok(Flow::Wait(wait_for(context, walking, end))),
-    };
+        if *at == Cursor::START || left.are_reached() {
+            break;
+        }
+    }
     context.gate_reads_of_everything();
     reply.array(2);
-    reply.bulk(itoa::Buffer::new().format(next.number()).as_bytes());
+    reply.bulk(itoa::Buffer::new().format(walking.at.number()).as_bytes());
     reply_names(&walking.names, reply);
     Ok(Flow::Done)
 }

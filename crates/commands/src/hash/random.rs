@@ -1,6 +1,7 @@
 //! HRANDFIELD.
 
 use super::reply_item;
+use crate::how_many::{HOW_MANY, check_picks};
 use crate::number::integer;
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::View;
@@ -12,9 +13,6 @@ use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, around};
 use basalt_value::hash::Field;
 use basalt_value::{Collection, FormLimits, Hash, Set};
-
-/// Most fields that a negative count may ask for: each is a reply of its own.
-const PICKS_MAX: u64 = 1 << 24;
 
 pub(super) const HRANDFIELD: Entry = Entry {
     spec: CommandSpec {
@@ -38,6 +36,7 @@ pub(super) const HRANDFIELD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(hrandfield),
+    traits: HOW_MANY,
     ..Entry::DEFAULT
 };
 
@@ -134,8 +133,6 @@ fn options(word: &[u8], args: &Args<'_>) -> Result<(i64, Told), CommandError> {
     if told == Told::NamesAndValues && count.unsigned_abs() > i64::MAX as u64 / 2 {
         return Err(OUT_OF_RANGE);
     }
-    if count < 0 && count.unsigned_abs() > PICKS_MAX {
-        return Err(OUT_OF_RANGE);
-    }
+    check_picks(count)?;
     Ok((count, told))
 }

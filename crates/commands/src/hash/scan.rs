@@ -1,7 +1,7 @@
 //! HSCAN.
 
 use super::reply_item;
-use crate::collection_scan::{ScanOptions, cursor};
+use crate::collection_scan::{SCANNING, ScanOptions, cursor};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::View;
 use basalt_resp::Reply;
@@ -33,6 +33,7 @@ pub(super) const HSCAN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(hscan),
+    traits: SCANNING,
     ..Entry::DEFAULT
 };
 

@@ -4,7 +4,7 @@
 use super::pop::{PopMany, pop_from};
 use super::transfer::Ends;
 use crate::timeout;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Key, Service, Txn, WaitAnswer};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -74,6 +74,7 @@ pub(super) const BLMPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(blmpop),
+    traits: Traits::working_on(7, |args, len| PopMany::elements(args, 2, len)),
     ..Entry::DEFAULT
 };
 

@@ -2,7 +2,8 @@
 //! LPOP, RPOP and LMPOP.
 
 use super::{count, popped, reply_item, side};
-use basalt_call::entry::{Entry, Run};
+use crate::how_many::HOW_MANY;
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Absent, EventClass, Key, Txn};
 use basalt_number::parse_i64;
 use basalt_resp::Reply;
@@ -35,6 +36,7 @@ pub(super) const LPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| pop(txn, args, reply, Side::Left)),
+    traits: HOW_MANY,
     ..Entry::DEFAULT
 };
 
@@ -58,6 +60,7 @@ pub(super) const RPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(|txn, args, reply| pop(txn, args, reply, Side::Right)),
+    traits: HOW_MANY,
     ..Entry::DEFAULT
 };
 
@@ -81,6 +84,7 @@ pub(super) const LMPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(lmpop),
+    traits: Traits::working_on(6, |args, len| PopMany::elements(args, 1, len)),
     ..Entry::DEFAULT
 };
 
@@ -159,6 +163,11 @@ impl PopMany {
             }
         }
         Ok(PopMany { side, count: count.unwrap_or(1) })
+    }
+
+    /// How many elements a call with these words takes of a list that has `len`.
+    pub(super) fn elements(args: &Args<'_>, first: usize, len: usize) -> usize {
+        PopMany::parse(args, first).map_or(0, |pop| pop.count.min(len))
     }
 
     /// Replies with elements of the first list that is there; returns true if there is one.

@@ -71,7 +71,7 @@ pub(super) const LRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(lrange),
-    traits: Traits { replied: Some(range_len), ..Traits::NONE },
+    traits: Traits::working_on(4, range_len),
     ..Entry::DEFAULT
 };
 

@@ -2,6 +2,7 @@
 //! SPOP and SRANDMEMBER.
 
 use super::reply_item;
+use crate::how_many::{HOW_MANY, check_picks};
 use crate::number::{count, integer};
 use basalt_call::entry::{Entry, Run, Taken, Traits};
 use basalt_engine::{Absent, EventClass, Txn, View};
@@ -12,9 +13,6 @@ use basalt_service::draws;
 use basalt_service::error::{CommandError, CommandResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, KeyUse, at};
 use basalt_value::{Collection, FormLimits, Set};
-
-/// Most members that a negative count may ask for: each is a reply of its own.
-const PICKS_MAX: u64 = 1 << 24;
 
 pub(super) const SPOP: Entry = Entry {
     spec: CommandSpec {
@@ -39,7 +37,7 @@ pub(super) const SPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(spop),
-    traits: Traits { takes: Some(Taken::Random), ..Traits::NONE },
+    traits: Traits { takes: Some(Taken::Random), ..HOW_MANY },
     ..Entry::DEFAULT
 };
 
@@ -66,7 +64,7 @@ pub(super) const SRANDMEMBER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(srandmember),
-    traits: Traits { takes: Some(Taken::Random), ..Traits::NONE },
+    traits: Traits { takes: Some(Taken::Random), ..HOW_MANY },
     ..Entry::DEFAULT
 };
 
@@ -126,9 +124,7 @@ fn srandmember(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comma
         return Ok(());
     };
     let count = integer(word)?;
-    if count < 0 && count.unsigned_abs() > PICKS_MAX {
-        return Err(CommandError::fixed("ERR value is out of range"));
-    }
+    check_picks(count)?;
     let Some(set) = view.collection::<Set>(key)? else {
         reply.array(0);
         return Ok(());

@@ -1,7 +1,7 @@
 //! SSCAN.
 
 use super::reply_item;
-use crate::collection_scan::{ScanOptions, cursor};
+use crate::collection_scan::{SCANNING, ScanOptions, cursor};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::View;
 use basalt_resp::Reply;
@@ -30,6 +30,7 @@ pub(super) const SSCAN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(sscan),
+    traits: SCANNING,
     ..Entry::DEFAULT
 };
 

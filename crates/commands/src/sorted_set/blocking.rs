@@ -4,7 +4,7 @@ use super::pop::{MultiPop, ends, event};
 use super::remove::take_ranks;
 use super::reply;
 use crate::timeout::seconds;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Key, Service, Txn, WaitAnswer};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -73,6 +73,7 @@ pub(super) const BZMPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(bzmpop),
+    traits: Traits::working_on(7, |args, len| MultiPop::elements(args, 2, len)),
     ..Entry::DEFAULT
 };
 

@@ -2,6 +2,7 @@
 
 use super::remove::take_ranks;
 use super::reply::{self, Scores};
+use crate::how_many::HOW_MANY;
 use crate::number::count;
 use basalt_call::entry::{Entry, Run, Taken, Traits};
 use basalt_engine::{Absent, EventClass, Key, Txn};
@@ -33,7 +34,7 @@ pub(super) const ZPOPMIN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zpopmin),
-    traits: Traits { takes: Some(Taken::First), ..Traits::NONE },
+    traits: Traits { takes: Some(Taken::First), ..HOW_MANY },
     ..Entry::DEFAULT
 };
 
@@ -51,7 +52,7 @@ pub(super) const ZPOPMAX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zpopmax),
-    traits: Traits { takes: Some(Taken::Last), ..Traits::NONE },
+    traits: Traits { takes: Some(Taken::Last), ..HOW_MANY },
     ..Entry::DEFAULT
 };
 
@@ -76,6 +77,7 @@ pub(super) const ZMPOP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(zmpop),
+    traits: Traits::working_on(6, |args, len| MultiPop::elements(args, 1, len)),
     ..Entry::DEFAULT
 };
 
@@ -181,6 +183,11 @@ impl MultiPop {
             _ => return Err(CommandError::SYNTAX),
         };
         Ok(MultiPop { keys, direction, count })
+    }
+
+    /// How many elements a call with these words takes of a sorted set that has `len`.
+    pub(super) fn elements(args: &Args<'_>, at: usize, len: usize) -> usize {
+        MultiPop::parse(args, at).map_or(0, |options| options.count.min(len))
     }
 
     /// Pops from the first sorted set that is not empty; false if there is none.

@@ -1,6 +1,7 @@
 //! ZRANDMEMBER.
 
 use super::reply::{self, Scores};
+use crate::how_many::{HOW_MANY, check_picks};
 use crate::number::integer;
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::View;
@@ -35,6 +36,7 @@ pub(super) const ZRANDMEMBER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrandmember),
+    traits: HOW_MANY,
     ..Entry::DEFAULT
 };
 
@@ -83,6 +85,7 @@ fn parse(word: &[u8], args: &Args<'_>) -> Result<(i64, Scores), CommandError> {
     if args.len() > 4 || args.len() == 4 && !args.is(3, "WITHSCORES") {
         return Err(CommandError::SYNTAX);
     }
+    check_picks(count)?;
     if args.len() < 4 {
         return Ok((count, Scores::Without));
     }

@@ -7,7 +7,6 @@ mod query;
 pub(super) use older::{ZRANGEBYLEX, ZRANGEBYSCORE, ZREVRANGE, ZREVRANGEBYLEX, ZREVRANGEBYSCORE};
 
 use super::reply;
-use crate::number::integer;
 use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Txn, View};
 use basalt_resp::Reply;
@@ -48,7 +47,7 @@ pub(super) const ZRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrange),
-    traits: BY_RANK,
+    traits: Traits::working_on(4, |args, len| Query::elements_max(args, ZRANGE_RULES, len)),
     ..Entry::DEFAULT
 };
 
@@ -75,24 +74,10 @@ pub(super) const ZRANGESTORE: Entry = Entry {
     ..Entry::DEFAULT
 };
 
-/// A range by rank may be all of a sorted set. One by score or name has limits that are no ranks,
-/// and counts as short.
-const BY_RANK: Traits = Traits { replied: Some(range_len), ..Traits::NONE };
-
-/// How many elements of a sorted set are in a range by rank.
-fn range_len(args: &Args<'_>, len: usize) -> usize {
-    let rank = |at: usize| {
-        let rank = integer(args.word(at)).ok()?;
-        Some(if rank < 0 { rank.saturating_add(len as i64) } else { rank })
-    };
-    let (Some(start), Some(stop)) = (rank(2), rank(3)) else { return 0 };
-    let behind = stop.min(len as i64 - 1).saturating_add(1);
-    usize::try_from(behind.saturating_sub(start.max(0))).unwrap_or(0)
-}
+const ZRANGE_RULES: Rules = Rules { bounds_at: 2, sort: None, direction: None, may_score: true };
 
 fn zrange(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    const RULES: Rules = Rules { bounds_at: 2, sort: None, direction: None, may_score: true };
-    run(view, args, reply, RULES)
+    run(view, args, reply, ZRANGE_RULES)
 }
 
 fn run(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>, rules: Rules) -> CommandResult {

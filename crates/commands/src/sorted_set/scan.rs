@@ -1,7 +1,7 @@
 //! ZSCAN.
 
 use super::reply;
-use crate::collection_scan::{ScanOptions, cursor};
+use crate::collection_scan::{SCANNING, ScanOptions, cursor};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::View;
 use basalt_resp::{Protocol, Reply};
@@ -31,6 +31,7 @@ pub(super) const ZSCAN: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zscan),
+    traits: SCANNING,
     ..Entry::DEFAULT
 };
 

@@ -3,7 +3,7 @@
 use super::{edit_as, ids, no_group, notify};
 use crate::help::{container, help};
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_call::unknown::wrong_subcommand;
 use basalt_engine::{Absent, Key, Txn};
 use basalt_resp::Reply;
@@ -90,6 +90,7 @@ pub(super) const XGROUP_DELCONSUMER: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(delete_consumer),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -111,6 +112,7 @@ pub(super) const XGROUP_DESTROY: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(destroy),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -2,7 +2,7 @@
 
 use super::{info_full, no_group, reply_entry, reply_id};
 use crate::help::{container, help};
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::View;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -122,6 +122,8 @@ pub(super) const XINFO_STREAM: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(stream),
+    // FULL may ask for all.
+    traits: Traits::working_on(4, |_, _| usize::MAX),
     ..Entry::DEFAULT
 };
 

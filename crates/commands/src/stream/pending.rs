@@ -2,7 +2,7 @@
 
 use super::{ids, limit, no_key_or_group, reply_id};
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::View;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -39,6 +39,7 @@ pub(super) const XPENDING: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xpending),
+    traits: Traits::working_on(6, |args, _| entries_asked(args)),
     ..Entry::DEFAULT
 };
 
@@ -85,6 +86,12 @@ fn parse<'a>(args: &Args<'a>) -> Result<Option<Wanted<'a>>, CommandError> {
     let first = ids::interval_start(args.word(at))?;
     let last = ids::interval_end(args.word(at + 1))?;
     Ok(Some(Wanted { idle_ms_min, first, last, count_max, consumer: args.opt(at + 3) }))
+}
+
+/// How many pending entries a call asks for.
+fn entries_asked(args: &Args<'_>) -> usize {
+    let wanted = parse(args).ok().flatten();
+    wanted.map_or(0, |wanted| usize::try_from(wanted.count_max).unwrap_or(usize::MAX))
 }
 
 fn summary(group: &StreamGroup, reply: &mut Reply<'_>) {

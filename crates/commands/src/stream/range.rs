@@ -3,7 +3,7 @@
 
 use super::{ids, reply_entries};
 use crate::number::integer;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::View;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -33,6 +33,7 @@ pub(super) const XRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xrange),
+    traits: Traits::working_on(4, entries_asked),
     ..Entry::DEFAULT
 };
 
@@ -56,8 +57,19 @@ pub(super) const XREVRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xrevrange),
+    traits: Traits::working_on(4, entries_asked),
     ..Entry::DEFAULT
 };
+
+/// How many entries a call asks for of a stream that has `len`. From one identity to the same there
+/// is one; between two others there may be all.
+fn entries_asked(args: &Args<'_>, len: usize) -> usize {
+    if args.word(2) == args.word(3) {
+        return 1;
+    }
+    let most = |count: Option<u64>| count.map_or(len, |count| count.min(len as u64) as usize);
+    count(args).map_or(0, most)
+}
 
 fn xrange(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let (first, last) = (ids::interval_start(args.word(2))?, ids::interval_end(args.word(3))?);

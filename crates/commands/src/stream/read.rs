@@ -3,7 +3,7 @@
 
 use super::read_args::{BlockOption, ReadArgs, Reading};
 use super::{ids, reply_entries};
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Key, View, WaitAnswer, WrongType};
 use basalt_resp::{Deferred, Protocol, Reply};
 use basalt_service::args::Args;
@@ -33,6 +33,7 @@ pub(super) const XREAD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xread),
+    traits: Traits::working_on(4, |args, len| ReadArgs::entries(args, Reading::Alone).min(len)),
     ..Entry::DEFAULT
 };
 

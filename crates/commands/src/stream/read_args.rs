@@ -60,16 +60,18 @@ impl Reading {
 }
 
 impl<'a> ReadArgs<'a> {
+    const NOTHING: ReadArgs<'static> = ReadArgs {
+        group: None,
+        count_max: None,
+        block: BlockOption::None,
+        is_acknowledged: false,
+        streams: 0,
+        first_id: 0,
+    };
+
     /// Reads them.
     pub(super) fn parse(args: &Args<'a>, reading: Reading) -> Result<ReadArgs<'a>, CommandError> {
-        let mut read = ReadArgs {
-            group: None,
-            count_max: None,
-            block: BlockOption::None,
-            is_acknowledged: false,
-            streams: 0,
-            first_id: 0,
-        };
+        let mut read = ReadArgs::NOTHING;
         let mut index = 1;
         while read.streams == 0 {
             index = read.option(args, reading, index)?;
@@ -83,6 +85,17 @@ impl<'a> ReadArgs<'a> {
             return Err(CommandError::SYNTAX);
         }
         Ok(read)
+    }
+
+    /// How many entries a call asks for of each stream; its keys have not been looked for.
+    pub(super) fn entries(args: &Args<'a>, reading: Reading) -> usize {
+        let mut read = ReadArgs::NOTHING;
+        let mut index = 1;
+        while read.streams == 0 {
+            let Ok(next) = read.option(args, reading, index) else { return 0 };
+            index = next;
+        }
+        read.count_max.map_or(usize::MAX, |count| usize::try_from(count).unwrap_or(usize::MAX))
     }
 
     /// Reads one option; returns where the next one is.

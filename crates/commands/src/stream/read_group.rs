@@ -4,7 +4,7 @@
 use super::read::{begin_stream, end_streams};
 use super::read_args::{BlockOption, ReadArgs, Reading};
 use super::{edit_as, ids, limit, reply_entry, reply_id};
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::{Key, Service, Txn, WaitAnswer};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -38,6 +38,8 @@ pub(super) const XREADGROUP: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(xreadgroup),
+    // Entries that were read and are pending may be more than the stream has.
+    traits: Traits::working_on(7, |args, _| ReadArgs::entries(args, Reading::InGroup)),
     ..Entry::DEFAULT
 };
 

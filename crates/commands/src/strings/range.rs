@@ -1,14 +1,18 @@
 //! Parts of a string: STRLEN, GETRANGE and SUBSTR.
 
-use super::bytes;
+use super::string;
 use crate::number::integer;
 use basalt_call::entry::{Entry, Run, Traits};
-use basalt_engine::{HeadContent, Point, View, WrongType};
+use basalt_engine::{HeadContent, Point, StringValue, View, WrongType};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandResult;
 use basalt_spec::{CommandSpec, Deprecated, Flag, Flags, Group, KeyUse};
 use std::ops::Range;
+
+/// A part of at least as many bytes is not copied. It keeps the whole value in memory until it is
+/// sent, so a small one is.
+const PART_SHARED_BYTES_MIN: usize = 1 << 20;
 
 pub(super) const STRLEN: Entry = Entry {
     spec: CommandSpec {
@@ -81,11 +85,18 @@ fn strlen(point: &Point<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> CommandResu
 
 fn getrange(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let (start, end) = (integer(args.word(2))?, integer(args.word(3))?);
-    let value = match view.get(args.key(0)) {
-        Some(object) => bytes(object)?,
-        None => &[],
+    let Some(object) = view.get(args.key(0)) else {
+        reply.bulk(b"");
+        return Ok(());
     };
-    reply.bulk(&value[resolve(start, end, value.len())]);
+    let value = string(object)?;
+    let range = resolve(start, end, value.bytes().len());
+    match value {
+        StringValue::Shared(shared) if range.len() >= PART_SHARED_BYTES_MIN => {
+            reply.bulk_part(shared.to_arc(), range);
+        }
+        value => reply.bulk(&value.bytes()[range]),
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Many requests in one batch, as they come from sockets.
 
 mod expected;
+mod many_elements;
 mod memory;
 mod owed;
 mod random_batches;

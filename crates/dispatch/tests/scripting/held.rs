@@ -130,6 +130,34 @@ fn requests_behind_a_script_that_waits_run_after_it() {
     assert_eq!(replies.escape_ascii().to_string(), r":1\r\n+OK\r\n$1\r\nv\r\n");
 }
 
+/// A call for more keys than there are is one for all of them at once.
+#[test]
+fn a_scan_that_comes_to_a_held_partition_is_not_over() {
+    let mut server = TestServer::new();
+    let names: Vec<String> = (0..100).map(|number| format!("key{number}")).collect();
+    for name in &names {
+        server.line(&format!("SET {name} v"));
+    }
+    let engine = std::sync::Arc::clone(&server.server.engine);
+    let partition = |name: &&String| engine.key(name.as_bytes()).partition.number();
+    let last = names.iter().max_by_key(partition).expect("there are names");
+    let (hold, held) = channel();
+    let reply = std::thread::scope(|scope| {
+        let engine = &engine;
+        scope.spawn(move || {
+            let locked = engine.lock(&[engine.key(last.as_bytes())]);
+            hold.send(()).unwrap();
+            std::thread::sleep(HELD);
+            drop(locked);
+        });
+        held.recv().unwrap();
+        server.line("SCAN 0 COUNT 100000")
+    });
+    let Value::Array(reply) = reply else { panic!("{reply:?}") };
+    let [Value::Bulk(cursor), Value::Array(found)] = &*reply else { panic!("{reply:?}") };
+    assert_eq!((cursor.as_slice(), found.len()), (b"0".as_slice(), names.len()));
+}
+
 /// Else a client that calls one long script after the other would have the key for itself.
 #[test]
 fn what_may_take_long_lets_go_first_who_waits_for_its_keys() {

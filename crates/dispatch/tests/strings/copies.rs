@@ -17,8 +17,12 @@ fn long() -> String {
 
 /// A reply that refers to the value, as one does that its client is slow to take.
 fn hold(server: &mut TestServer, key: &str) -> Output {
+    reply(server, &["GET", key])
+}
+
+fn reply(server: &mut TestServer, words: &[&str]) -> Output {
     let (mut request, mut out) = (Vec::new(), Output::new());
-    encode_request(&["GET", key], &mut request);
+    encode_request(words, &mut request);
     server.serve(request, 1, &mut out);
     out
 }
@@ -51,6 +55,23 @@ fn a_long_string_is_digested_apart() {
             assert!(got == answer, "{key}: {got:?}");
             assert_eq!(server.ran_apart - before, usize::from(key == "long"), "{key}");
         }
+    }
+}
+
+#[test]
+fn a_large_part_of_a_long_string_is_not_copied() {
+    let mut server = TestServer::new();
+    let value: Vec<u8> = (0..LONG).map(|at| (at % 251) as u8).collect();
+    server.run(&[b"SET".as_slice(), b"k", &value]);
+    for (start, end) in [(0, LONG), (1, LONG), (LONG - (1 << 20), LONG), (7, 7 + (1 << 20)), (5, 9)]
+    {
+        let range = [start.to_string(), (end - 1).to_string()];
+        let out = reply(&mut server, &["GETRANGE", "k", &range[0], &range[1]]);
+        let mut expected = format!("${}\r\n", end - start).into_bytes();
+        expected.extend_from_slice(&value[start..end]);
+        expected.extend_from_slice(b"\r\n");
+        assert!(sent(&out) == expected, "from {start} to {end}");
+        assert!(out.memory_bytes_used() < 1 << 19, "from {start} to {end}");
     }
 }
 

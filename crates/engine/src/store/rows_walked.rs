@@ -260,7 +260,7 @@ mod tests {
             let (mut met, mut rows, mut at) = (Vec::new(), WalkedRows::default(), Cursor::START);
             loop {
                 let mut visit = |key: &[u8], _: Option<Kind>| met.push(key.to_vec());
-                match engine.walk_keys(walk, at, limits, &rows, &mut visit) {
+                match engine.walk_keys(walk, at, &mut { limits }, &rows, &mut visit) {
                     Ok(Cursor::START) => break,
                     Ok(next) => at = next,
                     Err(WalkEnd::Unread(wanted)) => {

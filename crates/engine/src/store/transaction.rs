@@ -283,10 +283,10 @@ impl<'e> Transaction<'e> {
         &self,
         walk: Walk,
         from: Cursor,
-        limits: WalkLimits,
+        left: &mut WalkLimits,
         visit: impl FnMut(&[u8], Object<'_>),
     ) -> Result<Cursor, WalkEnd> {
-        self.engine.scan_in(Some(&self.locked), walk, from, limits, visit)
+        self.engine.scan_in(Some(&self.locked), walk, from, left, visit)
     }
 
     /// Some live key, each about as likely as another, under the locks held.

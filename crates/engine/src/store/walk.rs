@@ -119,26 +119,29 @@ impl WalkLimits {
     /// The walk goes on to the end.
     pub const NONE: WalkLimits = WalkLimits { keys: usize::MAX, buckets: usize::MAX };
 
-    pub(crate) fn are_reached(self) -> bool {
+    /// Whether a walk with these ends.
+    pub fn are_reached(self) -> bool {
         self.keys == 0 || self.buckets == 0
     }
 }
 
 impl Engine {
     /// Visits live keys from `from` on, in memory or not, one partition's lock held. Returns where
-    /// to go on, or [`Cursor::START`] at the end.
+    /// to go on, or [`Cursor::START`] at the end. `left` becomes what is left of the limits: if
+    /// they are not reached, the walk ended before rows that have to be read, or before a partition
+    /// that somebody holds.
     ///
     /// # Errors
-    /// Rows have to be read from `from` on; nothing was visited.
+    /// The same right at `from`; nothing was visited.
     pub fn walk_keys(
         &self,
         walk: Walk,
         from: Cursor,
-        limits: WalkLimits,
+        left: &mut WalkLimits,
         rows: &WalkedRows,
         visit: &mut dyn FnMut(&[u8], Option<Kind>),
     ) -> Result<Cursor, WalkEnd> {
-        self.go_over((None, walk, from, limits), |id, at, partition, left| {
+        self.go_over((None, walk, from), left, |id, at, partition, left| {
             let database = partition.database(walk.db);
             if !database.is_complete() {
                 let hasher = self.keyspace.hasher();
@@ -171,7 +174,7 @@ impl Engine {
     }
 
     /// Visits live keys in memory from `from` on, one partition's lock held. Returns where to go
-    /// on, or [`Cursor::START`] at the end.
+    /// on, or [`Cursor::START`] at the end. `left` becomes what is left of the limits.
     ///
     /// # Errors
     /// The partition at `from` is not wholly in memory; nothing was visited.
@@ -179,10 +182,10 @@ impl Engine {
         &self,
         walk: Walk,
         from: Cursor,
-        limits: WalkLimits,
+        left: &mut WalkLimits,
         visit: impl FnMut(&[u8], Object<'_>),
     ) -> Result<Cursor, WalkEnd> {
-        self.scan_in(None, walk, from, limits, visit)
+        self.scan_in(None, walk, from, left, visit)
     }
 
     /// Goes on with a walk of [`Engine::scan`], for a caller that may hold every partition.
@@ -191,10 +194,10 @@ impl Engine {
         held: Option<&Locked<'_>>,
         walk: Walk,
         from: Cursor,
-        limits: WalkLimits,
+        left: &mut WalkLimits,
         mut visit: impl FnMut(&[u8], Object<'_>),
     ) -> Result<Cursor, WalkEnd> {
-        self.go_over((held, walk, from, limits), |_, at, partition, left| {
+        self.go_over((held, walk, from), left, |_, at, partition, left| {
             let database = partition.database(walk.db);
             database.is_complete().then(|| {
                 visit_some(database.table(), at, left, |entry| {
@@ -211,19 +214,20 @@ impl Engine {
     /// partition's end), or that it cannot without further rows.
     fn go_over(
         &self,
-        (held, walk, from, limits): (Option<&Locked<'_>>, Walk, Cursor, WalkLimits),
+        (held, walk, from): (Option<&Locked<'_>>, Walk, Cursor),
+        left: &mut WalkLimits,
         mut visit: impl FnMut(PartitionId, u64, &Partition, &mut WalkLimits) -> Option<Option<u64>>,
     ) -> Result<Cursor, WalkEnd> {
-        let (mut left, mut at) = (limits, from);
+        let mut at = from;
         loop {
             let (id, hash) = (at.partition(), at.hash());
             let visited =
-                self.look(held, id, walk.wait, |partition| visit(id, hash, partition, &mut left));
+                self.look(held, id, walk.wait, |partition| visit(id, hash, partition, left));
             let next = match visited {
                 Ok(Some(next)) => next,
                 // What has been visited is not visited again.
                 _ if at != from => return Ok(at),
-                Ok(None) => return Err(WalkEnd::Unread(RowsWanted::new(walk, id, hash, limits))),
+                Ok(None) => return Err(WalkEnd::Unread(RowsWanted::new(walk, id, hash, *left))),
                 Err(Held) => return Err(WalkEnd::Held),
             };
             at = at.after(next);
@@ -295,7 +299,7 @@ impl Engine {
         let mut at = Cursor::START;
         loop {
             let mut first = None;
-            at = self.scan_in(held, walk, at, STEP, |key, _| {
+            at = self.scan_in(held, walk, at, &mut { STEP }, |key, _| {
                 first.get_or_insert_with(|| key.to_vec());
             })?;
             if first.is_some() || at == Cursor::START {

@@ -22,10 +22,12 @@ const DIGESTS: usize = 64;
 const MILLIONS: u64 = 2_000_000;
 const MANY_KEYS: u64 = 10_000_000;
 const HALF_REQUESTS: u64 = 10_000;
+/// More elements than there are.
+const ALL: &str = "1000000000";
 
 /// All of them, in the order of the table.
 pub fn attacks() -> Vec<Attack> {
-    [scripted(), unread(), large(), many(), web()].concat()
+    [scripted(), unread(), large(), asking_for_many(), many(), web()].concat()
 }
 
 fn scripted() -> Vec<Attack> {
@@ -64,13 +66,6 @@ fn unread() -> Vec<Attack> {
         Attack {
             prepare: |server, scale| data::list(server, "list", scale.of(LIST_BYTES)),
             ..attack("EXEC with 60 replies of 50 MB", transaction_of_lists)
-        },
-        Attack {
-            prepare: |server, _| data::set(server, "set", 1_000),
-            ..attack("SRANDMEMBER of 10^8 with repetitions", |server, scale, stop| {
-                let count = format!("-{}", scale.of(100_000_000));
-                flood(server, &["SRANDMEMBER", "set", &count], LISTS_UNREAD, stop);
-            })
         },
         attack("subscriber that does not read", publish_to_the_deaf),
     ]
@@ -137,6 +132,37 @@ fn large() -> Vec<Attack> {
             data_bytes: |scale| scale.of(LARGEST_STRING),
             ..attack("BITOP on 512 MB", |server, _, stop| {
                 repeat(server, &["BITOP", "NOT", "{b}to", "{b}one"], stop);
+            })
+        },
+    ]
+}
+
+/// Few words that ask for many elements.
+fn asking_for_many() -> Vec<Attack> {
+    vec![
+        Attack {
+            prepare: |server, _| data::set(server, "set", 1_000),
+            ..attack("SRANDMEMBER of 5 M with repetitions", |server, scale, stop| {
+                let count = format!("-{}", scale.of(5_000_000));
+                repeat(server, &["SRANDMEMBER", "set", &count], stop);
+            })
+        },
+        Attack {
+            prepare: |server, scale| data::sorted_set(server, "zset", scale.of(MILLIONS)),
+            ..attack("ZRANGEBYSCORE of 2 M", |server, _, stop| {
+                repeat(server, &["ZRANGEBYSCORE", "zset", "-inf", "+inf"], stop);
+            })
+        },
+        Attack {
+            prepare: |server, scale| data::set(server, "set", scale.of(MILLIONS)),
+            ..attack("SSCAN of 2 M in one call", |server, _, stop| {
+                repeat(server, &["SSCAN", "set", "0", "COUNT", ALL, "MATCH", "none"], stop);
+            })
+        },
+        Attack {
+            prepare: |server, scale| data::strings(server, scale.of(MANY_KEYS)),
+            ..attack("SCAN of 10 M keys in one call", |server, _, stop| {
+                repeat(server, &["SCAN", "0", "COUNT", ALL, "MATCH", "none"], stop);
             })
         },
     ]

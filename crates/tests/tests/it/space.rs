@@ -83,6 +83,7 @@ fn launching(dir: &Path, fsync: &str) -> Launch {
         .allow_log("disk is full")
         .allow_log("less than disk-reserve is free")
         .allow_log("torn tail")
+        .allow_log("hot keys could not be listed")
 }
 
 fn write(connection: &mut Connection, index: usize) -> Value {

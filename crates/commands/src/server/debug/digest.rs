@@ -56,7 +56,7 @@ pub(super) fn everything(ctx: &mut Context<'_>, reply: &mut Reply<'_>) -> Sessio
     let mut bytes = Vec::new();
     for db in 0..engine.databases() {
         let walk = Walk { db, ..ctx.walk() };
-        let walked = engine.scan(walk, Cursor::START, WalkLimits::NONE, |key, object| {
+        let walked = engine.scan(walk, Cursor::START, &mut { WalkLimits::NONE }, |key, object| {
             bytes.clear();
             bytes.push(db);
             bytes.extend_from_slice(&(key.len() as u64).to_le_bytes());

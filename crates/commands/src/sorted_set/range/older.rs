@@ -1,8 +1,8 @@
 //! HOT PATH
 //! Commands whose names say what are options of ZRANGE now.
 
-use super::query::{Rules, Sort};
-use basalt_call::entry::{Entry, Run};
+use super::query::{Query, Rules, Sort};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_engine::View;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -30,7 +30,7 @@ pub(in super::super) const ZREVRANGE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrevrange),
-    traits: super::BY_RANK,
+    traits: Traits::working_on(4, |args, len| Query::elements_max(args, REVERSED, len)),
     ..Entry::DEFAULT
 };
 
@@ -61,6 +61,7 @@ pub(in super::super) const ZRANGEBYSCORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrangebyscore),
+    traits: Traits::working_on(4, |args, len| Query::elements_max(args, BY_SCORE, len)),
     ..Entry::DEFAULT
 };
 
@@ -86,6 +87,7 @@ pub(in super::super) const ZREVRANGEBYSCORE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrevrangebyscore),
+    traits: Traits::working_on(4, |args, len| Query::elements_max(args, BY_SCORE_REVERSED, len)),
     ..Entry::DEFAULT
 };
 
@@ -107,6 +109,7 @@ pub(in super::super) const ZRANGEBYLEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrangebylex),
+    traits: Traits::working_on(4, |args, len| Query::elements_max(args, BY_LEX, len)),
     ..Entry::DEFAULT
 };
 
@@ -128,29 +131,36 @@ pub(in super::super) const ZREVRANGEBYLEX: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(zrevrangebylex),
+    traits: Traits::working_on(4, |args, len| Query::elements_max(args, BY_LEX_REVERSED, len)),
     ..Entry::DEFAULT
 };
+
+const REVERSED: Rules = rules(Sort::Rank, Direction::Backward);
+const BY_SCORE: Rules = rules(Sort::Score, Direction::Forward);
+const BY_SCORE_REVERSED: Rules = rules(Sort::Score, Direction::Backward);
+const BY_LEX: Rules = rules(Sort::Lex, Direction::Forward);
+const BY_LEX_REVERSED: Rules = rules(Sort::Lex, Direction::Backward);
 
 const fn rules(sort: Sort, direction: Direction) -> Rules {
     Rules { bounds_at: 2, sort: Some(sort), direction: Some(direction), may_score: true }
 }
 
 fn zrevrange(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    super::run(view, args, reply, rules(Sort::Rank, Direction::Backward))
+    super::run(view, args, reply, REVERSED)
 }
 
 fn zrangebyscore(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    super::run(view, args, reply, rules(Sort::Score, Direction::Forward))
+    super::run(view, args, reply, BY_SCORE)
 }
 
 fn zrevrangebyscore(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    super::run(view, args, reply, rules(Sort::Score, Direction::Backward))
+    super::run(view, args, reply, BY_SCORE_REVERSED)
 }
 
 fn zrangebylex(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    super::run(view, args, reply, rules(Sort::Lex, Direction::Forward))
+    super::run(view, args, reply, BY_LEX)
 }
 
 fn zrevrangebylex(view: &View<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
-    super::run(view, args, reply, rules(Sort::Lex, Direction::Backward))
+    super::run(view, args, reply, BY_LEX_REVERSED)
 }

@@ -124,6 +124,16 @@ impl<'a> Query<'a> {
         Ok(Query { ends, limit: options.limit, direction, scores: options.scores })
     }
 
+    /// How many elements of a sorted set of `len` a call with these words may find. How many are
+    /// between two scores or names is not known before it runs.
+    pub(super) fn elements_max(args: &Args<'a>, rules: Rules, len: usize) -> usize {
+        let Ok(query) = Query::parse(args, rules) else { return 0 };
+        match &query.ends {
+            Ends::Ranks(bounds) => bounds.within(len).len(),
+            Ends::Bounds(_) => usize::try_from(query.limit.count).unwrap_or(usize::MAX).min(len),
+        }
+    }
+
     /// The ranks, from the lowest, of the elements that are asked for.
     #[inline]
     pub(super) fn ranks(&self, set: &SortedSet) -> Range<usize> {
