@@ -6,9 +6,9 @@
 //!
 //! The word says what is sent: `get` and `put` by HTTP, `resp-get` and `resp-set` by Redis'
 //! protocol; with `changing` behind it, no head of HTTP has the fields of the one before. Values
-//! have 1 KiB, and the sockets are Unix sockets. The log is one in memory, and the clock stands
-//! still: what the kernel does, and reading the clock, is not counted. To adopt the connections
-//! takes some instructions a request.
+//! have 1 KiB, and the sockets are those of TCP: one of Unix says each time when there is room to
+//! write again, which may be a turn of its own. The log is one in memory, and what the kernel does
+//! is not counted. To adopt the connections takes some instructions a request.
 
 #[allow(dead_code, reason = "it serves the tests first")]
 #[path = "../../dispatch/tests/harness/mod.rs"]
@@ -19,8 +19,7 @@ use basalt_net::{Acceptor, Front, Listening, NetThreads, STOP_GRACE};
 use basalt_resp::{Output, encode_request};
 use harness::TestServer;
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
 const KEYS: usize = 10_000;
@@ -107,21 +106,27 @@ fn main() {
     server.log.forget_records();
     let filling = (0..KEYS).map(|number| Kind::RespSet.request(number));
     server.serve(filling.flatten().collect(), PIPELINE, &mut Output::new());
-    let dir = tempfile::tempdir().expect("a folder");
-    let (acceptor, net) = listen(&server, dir.path());
-    send_all(kind, &dir.path().join(if kind.is_http() { "http" } else { "resp" }));
+    let (resp_port, http_port) = (free_port(), free_port());
+    let (acceptor, net) = listen(&server, resp_port, http_port);
+    send_all(kind, if kind.is_http() { http_port } else { resp_port });
     acceptor.stop();
     net.stop(STOP_GRACE);
     println!("{REQUESTS} requests");
 }
 
-/// Serves both protocols, each behind a socket of its name.
-fn listen(server: &TestServer, dir: &Path) -> (Acceptor, NetThreads) {
+/// A port that nobody listens at.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is one");
+    listener.local_addr().expect("it has one").port()
+}
+
+/// Serves both protocols, each at a port of its own.
+fn listen(server: &TestServer, resp_port: u16, http_port: u16) -> (Acceptor, NetThreads) {
     let net = NetThreads::start(&server.server).expect("threads");
     let mut network = server.server.config.settings().network.clone();
-    (network.port, network.unixsocket) = (0, Some(dir.join("resp")));
+    (network.port, network.unixsocket) = (resp_port, None);
     let listening = Listening::open(&network).expect("a socket");
-    network.unixsocket = Some(dir.join("http"));
+    network.port = http_port;
     let (dispatcher, logins) = (Arc::clone(&server.server), Arc::<Logins>::default());
     let front = move || {
         Box::new(HttpFront::new(Arc::clone(&dispatcher), Arc::clone(&logins))) as Box<dyn Front>
@@ -132,9 +137,9 @@ fn listen(server: &TestServer, dir: &Path) -> (Acceptor, NetThreads) {
 }
 
 /// Sends the requests one after the other, each by the next connection.
-fn send_all(kind: Kind, path: &Path) {
-    let connect = |_| UnixStream::connect(path).expect("it accepts connections");
-    let mut streams: Vec<UnixStream> = (0..CONNECTIONS).map(connect).collect();
+fn send_all(kind: Kind, port: u16) {
+    let connect = |_| TcpStream::connect(("127.0.0.1", port)).expect("it accepts connections");
+    let mut streams: Vec<TcpStream> = (0..CONNECTIONS).map(connect).collect();
     let mut buffer = vec![0; 4 * VALUE_BYTES];
     for number in 0..REQUESTS {
         let stream = &mut streams[number % CONNECTIONS];

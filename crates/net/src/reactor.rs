@@ -275,12 +275,20 @@ impl Reactor {
             self.serving[1..].rotate_left(put_off - 1);
         }
         self.serving_first_new = self.serving.len();
+        self.serving_first_unfinished = self.serving.len();
+        if !self.newcomers.is_empty() || !self.unfinished.is_empty() {
+            self.serve_some_later_ones();
+        }
+        self.held_count = 0;
+    }
+
+    #[inline(never)]
+    fn serve_some_later_ones(&mut self) {
         let newcomers = self.newcomers.len().min(LATER_A_TURN);
         self.serving.extend(self.newcomers.drain(..newcomers));
         self.serving_first_unfinished = self.serving.len();
         let unfinished = self.unfinished.len().min(LATER_A_TURN);
         self.serving.extend(self.unfinished.drain(..unfinished));
-        self.held_count = 0;
     }
 
     /// Those from this place on are served in a later turn, first of all that are unfinished.
