@@ -129,14 +129,14 @@ impl Scanner {
     fn step(&mut self, kind: u8, rest: &[u8], tally: &mut Tally) -> Result<Step, ScanError> {
         match kind {
             b'$' | b'=' => bulk(rest, tally),
-            b':' | b'+' | b',' | b'(' | b'#' => Ok(line(rest)),
+            b':' | b'+' | b',' | b'(' | b'#' => line(rest),
             b'_' => {
-                let step = line(rest);
+                let step = line(rest)?;
                 tally.nulls += u64::from(matches!(step, Step::Value(_)));
                 Ok(step)
             }
             b'-' => {
-                let step = line(rest);
+                let step = line(rest)?;
                 if let Step::Value(len) = step {
                     tally.error(&rest[1..len - 2]);
                 }
@@ -189,10 +189,11 @@ impl Scanner {
 
 /// A value that is one line.
 #[inline]
-fn line(rest: &[u8]) -> Step {
+fn line(rest: &[u8]) -> Result<Step, ScanError> {
     match memchr(b'\n', rest) {
-        Some(end) => Step::Value(end + 1),
-        None => Step::Incomplete,
+        Some(end) if rest[..end].ends_with(b"\r") => Ok(Step::Value(end + 1)),
+        Some(_) => Err(ScanError::BadEnding),
+        None => Ok(Step::Incomplete),
     }
 }
 
@@ -294,5 +295,7 @@ mod tests {
         assert_eq!(scan(b"$x\r\n"), Err(ScanError::BadLength));
         assert_eq!(scan(b"$99999999999999999999\r\n"), Err(ScanError::BadLength));
         assert_eq!(scan(b"$3\r\nabcde"), Err(ScanError::BadEnding));
+        assert_eq!(scan(b"-\n"), Err(ScanError::BadEnding));
+        assert_eq!(scan(b"+OK\n"), Err(ScanError::BadEnding));
     }
 }
