@@ -147,7 +147,9 @@ impl Selector {
     }
 
     fn check_keys<W: Words + ?Sized>(&self, command: &Command, words: &W) -> Result<(), Denied> {
-        let varying = command.spec.key_flags.map(|of| varying_flags(words, of));
+        // A call of too few words is refused when it runs; somebody may ask before.
+        let key_flags = command.spec.key_flags.filter(|_| command.accepts_words(words.count()));
+        let varying = key_flags.map(|of| varying_flags(words, of));
         if let ([spec], false) = (&command.key_specs[..], command.flags.has(Flag::Movablekeys)) {
             let flags = varying.unwrap_or(spec.flags);
             if spec.flags.has(KeyFlag::NotKey) {

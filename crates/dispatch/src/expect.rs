@@ -53,6 +53,10 @@ fn keys_of<'a>(
 ) -> Vec<Key<'a>> {
     let mut keys = Vec::new();
     let Some(id) = request.prepared.command else { return keys };
+    let call = server.commands.call(id);
+    if !call.accepts_words(request.words.len()) {
+        return keys;
+    }
     let traits = server.commands.traits(id);
     let args = Args::new(request.buffer, request.words);
     if traits.asks_heads != (wanted == Wanted::Heads)
@@ -65,7 +69,7 @@ fn keys_of<'a>(
         return keys;
     }
     match request.prepared.key_in(request.buffer) {
-        Some(key) if server.commands.call(id).position_of_one_key(request.words.len()) != 0 => {
+        Some(key) if call.position_of_one_key(request.words.len()) != 0 => {
             keys.push(key);
         }
         // Its keys are found when it runs, and once more for each wait before: that is too much.

@@ -2,6 +2,7 @@
 
 use super::{is_denied, log_in};
 use crate::harness::TestServer;
+use basalt_resp::Value;
 use basalt_spec::Flag;
 
 #[test]
@@ -38,4 +39,30 @@ fn what_logs_in_is_for_everybody() {
         assert!(!is_denied(&server.line(line)), "{line}");
     }
     assert!(!is_denied(&server.line("PING")), "it is the default user again");
+}
+
+/// A script may ask for any words.
+#[test]
+fn a_call_with_any_number_of_words_can_be_asked_about() {
+    let mut server = TestServer::new();
+    let rules = ["on", "nopass", "+@all", "~k*", "%R~r*", "(%W~w* +@write)", "&c*"];
+    log_in(&mut server, "alice", &rules);
+    let table = std::sync::Arc::clone(&server.server.commands.table);
+    for command in table.all() {
+        let name = command.spec.name;
+        for more in [["1", "k", "1", "k", "GET", "k"], ["k", "STREAMS", "1", "k", "1", "1"]] {
+            for count in 0..=more.len() {
+                let words: Vec<&str> =
+                    name.split('|').chain(more.into_iter().take(count)).collect();
+                let asked =
+                    format!("return tostring(redis.acl_check_cmd('{}'))", words.join("','"));
+                let answer = server.run(&["EVAL", &asked, "0"]);
+                let is_answer = match &answer {
+                    Value::Error(text) => text.starts_with(b"ERR Invalid command passed"),
+                    other => matches!(other, Value::Bulk(_)),
+                };
+                assert!(is_answer, "{words:?}: {answer:?}");
+            }
+        }
+    }
 }

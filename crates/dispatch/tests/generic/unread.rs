@@ -1,5 +1,6 @@
 //! Commands that put strings, whatever is there, wait for no read of keys on disk; others do.
 
+use crate::harness::requests as in_a_row;
 use crate::harness::{START_MS, TestServer, seed};
 use crate::strings::random_commands::{Commands, KEYS};
 use basalt_env::random::Random;
@@ -222,6 +223,31 @@ fn replies_are_those_of_keys_in_memory() {
         for key in KEYS {
             for line in [format!("GET {key}"), format!("PTTL {key}")] {
                 assert_eq!(cold.line(&line), warm.line(&line), "seed {seed}, {line}");
+            }
+        }
+    }
+}
+
+/// What stands behind a read from disk is looked at for its keys before its words are counted.
+#[test]
+fn no_number_of_words_harms_behind_a_read_from_disk() {
+    let mut server = server_with_cold(&["SET cold v"]);
+    server.line("ACL SETUSER restricted on nopass +@all ~cold ~{k}*");
+    let table = Arc::clone(&server.server.commands.table);
+    let mut restricted = server.another_connection();
+    restricted.line("AUTH restricted any");
+    for mut client in [server.another_connection(), restricted] {
+        for command in table.all() {
+            let names: Vec<&str> = command.spec.name.split('|').collect();
+            let first = ["{k}", "0", "-1", "COUNT", "0", "1"];
+            let counted = ["1", "{k}", "MIN", "COUNT", "-1", "LEFT"];
+            let last = ["COUNT", "9", "STREAMS", "{k}", "0", "0"];
+            for words in [first, counted, last] {
+                for more in 0..words.len() {
+                    let line = [&names, &words[..more]].concat().join(" ");
+                    let wait = client.run_batch_when_free(&in_a_row(&["GET cold", &line]), 64);
+                    assert!(matches!(wait, Some(Wait::Keys(_))), "{line}");
+                }
             }
         }
     }
