@@ -249,10 +249,12 @@ impl Input {
         }
     }
 
-    /// The request that ends there is done with.
+    /// The request that ends there is done with. It has been rewound if others were served while it
+    /// ran.
     pub(crate) fn consume_to(&mut self, end: usize) {
-        debug_assert!((self.consumed..=self.parsed).contains(&end));
+        debug_assert!((self.consumed..=self.filled).contains(&end));
         self.consumed = end;
+        self.parsed = self.parsed.max(end);
     }
 
     /// Goes back to the first request that has not run: it and those behind it are as they came.
@@ -428,6 +430,16 @@ mod tests {
         input.insert(&[b'x'; BUFFER_BYTES]);
         assert_eq!(input.bytes().len(), BUFFER_BYTES + 3);
         assert!(input.bytes().starts_with(b"axx") && input.bytes().ends_with(b"xbc"));
+    }
+
+    #[test]
+    fn a_request_that_was_rewound_can_be_done_with() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        feed(&mut input, &mut pool, b"abcdef");
+        input.pass_to(4);
+        input.rewind();
+        input.consume_to(4);
+        assert_eq!((input.consumed, input.parsed, input.pending()), (4, 4, 2));
     }
 
     #[test]
