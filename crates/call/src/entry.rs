@@ -80,6 +80,9 @@ pub struct WorksOn {
     /// How many a call asks for, of a collection that has this many: `usize::MAX` where it is not
     /// known which collection it is. The call has as many words as its command takes.
     pub elements: fn(&Args<'_>, usize) -> usize,
+    /// They may be more than the collection has: some again and again, or what else it keeps. A
+    /// call of other commands takes little time wherever the collection is small.
+    pub may_exceed: bool,
 }
 
 /// Whether a call puts strings under its keys and asks nothing of what is there.
@@ -180,7 +183,17 @@ impl Traits {
 
     /// Its calls of at least `words_min` words work on many elements, if they ask for many.
     pub const fn working_on(words_min: usize, elements: fn(&Args<'_>, usize) -> usize) -> Traits {
-        Traits { works_on: Some(WorksOn { words_min, elements }), ..Traits::NONE }
+        let may_exceed = false;
+        Traits { works_on: Some(WorksOn { words_min, elements, may_exceed }), ..Traits::NONE }
+    }
+
+    /// As [`Traits::working_on`], also on more elements than there are.
+    pub const fn working_beyond(
+        words_min: usize,
+        elements: fn(&Args<'_>, usize) -> usize,
+    ) -> Traits {
+        let may_exceed = true;
+        Traits { works_on: Some(WorksOn { words_min, elements, may_exceed }), ..Traits::NONE }
     }
 }
 

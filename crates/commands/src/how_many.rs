@@ -10,7 +10,7 @@ const PICKS_MAX: u64 = 1 << 24;
 
 /// The count is how many elements they work on. Those that a negative one asks for may be the same,
 /// and so more than there are.
-pub(super) const HOW_MANY: Traits = Traits::working_on(3, asked);
+pub(super) const HOW_MANY: Traits = Traits::working_beyond(3, asked);
 
 fn asked(args: &Args<'_>, len: usize) -> usize {
     match integer(args.word(2)) {

@@ -56,6 +56,9 @@ fn asks_for_much(
     let key = Key { bytes: prepared.key.of(buffer), hash: prepared.hash, partition };
     let much = server.engine.try_look_at(prepared.db, &key, |collection| {
         let (len, bytes) = (collection.len(), collection.heap_bytes());
+        if len <= WORDS_LONG && bytes <= BYTES_LONG && !works_on.may_exceed {
+            return false;
+        }
         let count = (works_on.elements)(&args, len);
         count > WORDS_LONG || count.saturating_mul(bytes / len.max(1)) > BYTES_LONG
     });

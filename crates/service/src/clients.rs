@@ -476,7 +476,7 @@ pub(crate) mod tests {
 
     /// A client that nobody can reach.
     #[derive(Debug)]
-    pub(crate) struct Nobody;
+    struct Nobody;
 
     impl Wake for Nobody {
         fn sweep(&self) {}
@@ -486,17 +486,21 @@ pub(crate) mod tests {
         fn serve(&self, _: Served) {}
     }
 
-    #[test]
-    fn each_client_is_visited_once_however_many_there_are() {
-        let clients = Clients::default();
-        let new = || NewClient {
+    /// A client that nobody can reach.
+    pub(crate) fn unreachable() -> NewClient {
+        NewClient {
             front: None,
             address: String::new(),
             local_address: String::new(),
             fd: 0,
             now_ms: 0,
             wake: Box::new(Nobody),
-        };
+        }
+    }
+
+    #[test]
+    fn each_client_is_visited_once_however_many_there_are() {
+        let clients = Clients::default();
         let visited = || {
             let mut ids = Vec::new();
             clients.visit(|client| ids.push(client.id));
@@ -505,7 +509,7 @@ pub(crate) mod tests {
         assert_eq!(visited(), []);
         for count in [1, VISITED_AT_ONCE, VISITED_AT_ONCE + 1, 3 * VISITED_AT_ONCE] {
             while clients.len() < count {
-                let client = clients.add(new());
+                let client = clients.add(unreachable());
                 if client.id % 7 == 0 {
                     client.killed.store(true, Ordering::Release);
                 }

@@ -345,8 +345,8 @@ impl Sender<'_> {
 mod tests {
     use super::*;
     use crate::access::Access;
-    use crate::clients::tests::Nobody;
-    use crate::clients::{Clients, NewClient};
+    use crate::clients::Clients;
+    use crate::clients::tests::unreachable;
     use crate::push::{Delivery, Receipt};
     use basalt_pubsub::Sink;
     use basalt_resp::{Output, Protocol};
@@ -370,17 +370,6 @@ mod tests {
         }
     }
 
-    fn add_to(clients: &Clients) -> Arc<ClientHandle> {
-        clients.add(NewClient {
-            front: None,
-            address: String::new(),
-            local_address: String::new(),
-            fd: 0,
-            now_ms: 0,
-            wake: Box::new(Nobody),
-        })
-    }
-
     fn outdated(key: &[u8], reader: u64) -> OutdatedCopies {
         let readers = vec![reader];
         let keys = vec![Outdated { key: key.into(), readers, cause: Cause::Change(0) }];
@@ -392,7 +381,7 @@ mod tests {
         let (pubsub, trackers) = (PubSub::new(1), Trackers::default());
         let thread = Arc::<Behind>::default();
         let sink = pubsub.add_sink(Arc::clone(&thread) as Arc<dyn Sink<Push>>);
-        let client = add_to(&Clients::default());
+        let client = Clients::default().add(unreachable());
         let rights = Access::default().rights_of_new_client(true);
         let mut session = Session::new(client, rights);
         session.speak(Protocol::Resp3);
@@ -429,10 +418,10 @@ mod tests {
     fn a_client_that_has_gone_gets_no_messages_though_somebody_lists_it() {
         let (pubsub, trackers, clients) = (PubSub::new(1), Trackers::default(), Clients::default());
         let sink = pubsub.add_sink(Arc::<Behind>::default() as Arc<dyn Sink<Push>>);
-        let listed = add_to(&clients);
+        let listed = clients.add(unreachable());
         listed.inbox.set(Address { sink, place: 1 }).expect("it has none");
         let rights = Access::default().rights_of_new_client(true);
-        let mut session = Session::new(add_to(&clients), rights);
+        let mut session = Session::new(clients.add(unreachable()), rights);
         session.receive_at(Address { sink, place: 0 });
         let id = session.client.id;
         let redirect = Redirect { id: listed.id, client: Arc::downgrade(&listed) };

@@ -123,7 +123,7 @@ pub(super) const XINFO_STREAM: Entry = Entry {
     },
     run: Run::Read(stream),
     // FULL may ask for all.
-    traits: Traits::working_on(4, |_, _| usize::MAX),
+    traits: Traits::working_beyond(4, |_, _| usize::MAX),
     ..Entry::DEFAULT
 };
 

@@ -39,7 +39,7 @@ pub(super) const XPENDING: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Read(xpending),
-    traits: Traits::working_on(6, |args, _| entries_asked(args)),
+    traits: Traits::working_beyond(6, |args, _| entries_asked(args)),
     ..Entry::DEFAULT
 };
 

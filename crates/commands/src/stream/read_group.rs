@@ -39,7 +39,7 @@ pub(super) const XREADGROUP: Entry = Entry {
     },
     run: Run::Write(xreadgroup),
     // Entries that were read and are pending may be more than the stream has.
-    traits: Traits::working_on(7, |args, _| ReadArgs::entries(args, Reading::InGroup)),
+    traits: Traits::working_beyond(7, |args, _| ReadArgs::entries(args, Reading::InGroup)),
     ..Entry::DEFAULT
 };
 
