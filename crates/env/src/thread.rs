@@ -3,7 +3,9 @@
 //! What runs on them is made of steps that another caller could make as well: a test and a
 //! simulator start none.
 
+use rustix::thread::set_current_timer_slack;
 use std::io;
+use std::num::NonZeroU64;
 pub use std::thread::JoinHandle;
 
 /// Starts a thread of this name (15 bytes of it are seen in `top -H` and in a debugger).
@@ -15,6 +17,12 @@ pub fn spawn<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
     std::thread::Builder::new().name(name.to_owned()).spawn(work)
+}
+
+/// Has this thread's sleeps end when they are to: by default the system wakes it up to 50 µs later,
+/// together with others. Where the system does not know how, it stays as it is.
+pub fn wake_on_time() {
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
 }
 
 #[cfg(test)]

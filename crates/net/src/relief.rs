@@ -7,8 +7,8 @@
 //! last look. A script does so by itself, unless it searches or copies for longer. Where nobody
 //! does, it serves them ten times a millisecond.
 //!
-//! Whoever calls one such command is likely to call it again: for a while it sees the next ones
-//! five times sooner ([`Pace`]).
+//! A client that calls one such command is likely to call it again: for a while the thread sees the
+//! next ones ten times sooner ([`Pace`]).
 
 use basalt_env::thread::JoinHandle;
 use basalt_service::draws;
@@ -21,15 +21,15 @@ use std::time::Duration;
 /// Between two looks while commands run that may take long …
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 /// … while they do that, and one took long lately …
-const LOOK_AGAIN_EVERY: Duration = Duration::from_micros(200);
+const LOOK_AGAIN_EVERY: Duration = Duration::from_micros(100);
 /// … while one does that serves others by itself …
 const WATCH_EVERY: Duration = Duration::from_micros(200);
 /// … and while one does that does not.
 const ATTEND_EVERY: Duration = Duration::from_micros(100);
 
-/// What lately means: so many looks after one that met a command that takes long, a second if none
-/// of them does.
-const LOOKS_AFTER: u32 = 5000;
+/// What lately means: this number of looks after one that met a command that takes long, 0.2 s
+/// if none of them does.
+const LOOKS_AFTER: u32 = 2000;
 
 /// How soon a command that has begun is looked at again. 40 scripts a second, each of which copied
 /// for 26 ms, kept others for a millisecond or two at the beginning of each.
@@ -71,6 +71,8 @@ impl Relief {
         let (stop, stopped) = channel();
         let thread = basalt_env::thread::spawn("relief", move || {
             draws::begin(seed);
+            // Its pauses are of 0.1 ms.
+            basalt_env::thread::wake_on_time();
             run(&loans, &stopped);
         })?;
         Ok(Relief { thread, stop })
@@ -125,4 +127,43 @@ fn look(loan: &Loan, seen: &mut u64, pace: &mut Pace) -> Option<Duration> {
         *seen = loan.count();
     }
     Some(ATTEND_EVERY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use basalt_stdx::loan::Step;
+
+    struct Turns(u32);
+
+    impl Step for Turns {
+        fn step(&mut self) {
+            self.0 += 1;
+        }
+    }
+
+    #[test]
+    fn after_one_that_took_long_the_next_ones_are_seen_sooner_for_a_while() {
+        let (loan, mut turns) = (Loan::default(), Turns(0));
+        let (mut seen, mut pace) = (loan.count(), Pace::default());
+        for _ in 0..2 {
+            loan.during(&mut turns, || {
+                assert_eq!(look(&loan, &mut seen, &mut pace), Some(LOOK_EVERY));
+            });
+        }
+        loan.during(&mut turns, || {
+            assert_eq!(look(&loan, &mut seen, &mut pace), Some(LOOK_EVERY));
+            assert_eq!(look(&loan, &mut seen, &mut pace), Some(ATTEND_EVERY));
+        });
+        assert_eq!(turns.0, 1);
+        for _ in 0..LOOKS_AFTER {
+            loan.during(&mut turns, || {
+                assert_eq!(look(&loan, &mut seen, &mut pace), Some(LOOK_AGAIN_EVERY));
+            });
+        }
+        loan.during(&mut turns, || {
+            assert_eq!(look(&loan, &mut seen, &mut pace), Some(LOOK_EVERY));
+        });
+        assert_eq!(turns.0, 1);
+    }
 }
