@@ -27,32 +27,30 @@ const WATCH_EVERY: Duration = Duration::from_micros(200);
 /// … and while one does that does not.
 const ATTEND_EVERY: Duration = Duration::from_micros(100);
 
-/// What lately means: this number of looks after one that met a command that takes long, 0.2 s
-/// if none of them does.
-const LOOKS_AFTER: u32 = 2000;
+/// What lately means: this number of rounds of looks after one that met a command that takes long,
+/// 0.2 s if none of them does.
+const ROUNDS_AFTER: u32 = 2000;
 
 /// How soon a command that has begun is looked at again. 40 scripts a second, each of which copied
 /// for 26 ms, kept others for a millisecond or two at the beginning of each.
 #[derive(Default)]
 struct Pace {
-    /// Looks that are still to come sooner.
+    /// Rounds that are still to come sooner, however many threads each looks at.
     sooner: u32,
 }
 
 impl Pace {
     fn a_command_takes_long(&mut self) {
-        self.sooner = LOOKS_AFTER;
+        self.sooner = ROUNDS_AFTER;
+    }
+
+    fn end_round(&mut self) {
+        self.sooner = self.sooner.saturating_sub(1);
     }
 
     /// The pause before the next look, while nothing is known to take long.
-    fn next(&mut self) -> Duration {
-        match self.sooner.checked_sub(1) {
-            Some(left) => {
-                self.sooner = left;
-                LOOK_AGAIN_EVERY
-            }
-            None => LOOK_EVERY,
-        }
+    fn pause(&self) -> Duration {
+        if self.sooner > 0 { LOOK_AGAIN_EVERY } else { LOOK_EVERY }
     }
 }
 
@@ -94,7 +92,9 @@ fn run(loans: &[Arc<Loan>], stopped: &Receiver<()>) {
     loop {
         let looked_at = loans.iter().zip(&mut seen);
         let pauses = looked_at.filter_map(|(loan, seen)| look(loan, seen, &mut pace));
-        let has_stopped = match pauses.min() {
+        let pause = pauses.min();
+        pace.end_round();
+        let has_stopped = match pause {
             // What wakes it too early does not end the pause: two looks are that far apart.
             Some(pause) => stopped.recv_timeout(pause) != Err(RecvTimeoutError::Timeout),
             None => {
@@ -117,7 +117,7 @@ fn look(loan: &Loan, seen: &mut u64, pace: &mut Pace) -> Option<Duration> {
     let before = std::mem::replace(seen, count);
     if !Loan::is_same(before, count) {
         // Short ones come and go.
-        return (before != count).then(|| pace.next());
+        return (before != count).then(|| pace.pause());
     }
     pace.a_command_takes_long();
     if before != count {
@@ -156,10 +156,11 @@ mod tests {
             assert_eq!(look(&loan, &mut seen, &mut pace), Some(ATTEND_EVERY));
         });
         assert_eq!(turns.0, 1);
-        for _ in 0..LOOKS_AFTER {
+        for _ in 0..ROUNDS_AFTER {
             loan.during(&mut turns, || {
                 assert_eq!(look(&loan, &mut seen, &mut pace), Some(LOOK_AGAIN_EVERY));
             });
+            pace.end_round();
         }
         loan.during(&mut turns, || {
             assert_eq!(look(&loan, &mut seen, &mut pace), Some(LOOK_EVERY));
