@@ -630,9 +630,11 @@ impl Connection {
 fn send(stream: &mut Stream, output: &mut Output) -> io::Result<(usize, bool)> {
     let mut sent = 0;
     while !output.is_empty() {
-        let mut slices = [IoSlice::new(&[]); SLICES_MAX];
-        let count = output.io_slices(&mut slices);
-        match stream.write_vectored(&slices[..count]) {
+        let written = match output.one_piece() {
+            Some(bytes) => stream.write(bytes),
+            None => write_pieces(stream, output),
+        };
+        match written {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
             Ok(bytes) => {
                 output.advance(bytes);
@@ -644,6 +646,14 @@ fn send(stream: &mut Stream, output: &mut Output) -> io::Result<(usize, bool)> {
         }
     }
     Ok((sent, false))
+}
+
+/// Writes once what does not stand together.
+#[inline(never)]
+fn write_pieces(stream: &mut Stream, output: &Output) -> io::Result<usize> {
+    let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+    let count = output.io_slices(&mut slices);
+    stream.write_vectored(&slices[..count])
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use basalt_tls::{Channel, Handshake, ReadBytes, ServerTls};
 use mio::event::Source;
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
+use rustix::net::{RecvFlags, SendFlags, recv};
 use std::io::{self, IoSlice, Read};
 use std::net::Shutdown;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 /// A connected socket.
 #[derive(Debug)]
@@ -44,8 +45,8 @@ impl Stream {
     /// Reads what is there, at most what fits.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<ReadBytes> {
         let count = match self {
-            Stream::Tcp(stream) => stream.read(buffer)?,
-            Stream::Unix(stream) => stream.read(buffer)?,
+            Stream::Tcp(stream) => receive(stream, buffer)?,
+            Stream::Unix(stream) => receive(stream, buffer)?,
             Stream::Tls(stream) => return stream.channel.read(&mut stream.socket, buffer),
             Stream::Closed => return Err(io::ErrorKind::WouldBlock.into()),
             #[cfg(test)]
@@ -53,6 +54,16 @@ impl Stream {
         };
         // A socket fills the buffer if it can.
         Ok(ReadBytes { count, drained: count < buffer.len() })
+    }
+
+    /// Writes bytes that stand together, as replies mostly do.
+    #[inline]
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => send(stream, bytes),
+            Stream::Unix(stream) => send(stream, bytes),
+            other => other.write_vectored(&[IoSlice::new(bytes)]),
+        }
     }
 
     pub(crate) fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -181,6 +192,20 @@ impl Stream {
             Stream::Hoarding(_) => -1,
         }
     }
+}
+
+/// Reads from a socket that is not waited for: without what the C library does so that a thread can
+/// be cancelled in a read that waits.
+#[inline]
+fn receive(socket: &impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
+    let (count, _) = recv(socket, buffer, RecvFlags::empty())?;
+    Ok(count)
+}
+
+/// Writes to a socket that is not waited for; see [`receive`].
+#[inline]
+fn send(socket: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    Ok(rustix::net::send(socket, bytes, SendFlags::NOSIGNAL)?)
 }
 
 #[cfg(test)]
