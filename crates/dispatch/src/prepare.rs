@@ -31,10 +31,15 @@ pub(super) struct Last {
     /// What requests of the same command begin with, if it has come twice in a row.
     front: Front,
     front_id: Option<CommandId>,
-    /// The key, in the buffer of the next request, too; [`NO_KEY`] if it is not.
-    key: Arg,
-    key_end: u32,
-    /// Of the key.
+    key: LastKey,
+}
+
+/// The key that was hashed last.
+#[derive(Clone, Copy, Debug)]
+struct LastKey {
+    /// Where it is, in the buffer of the next request, too; [`NO_KEY`] if it is not.
+    word: Arg,
+    end: u32,
     hash: u64,
     partition: PartitionId,
 }
@@ -78,16 +83,35 @@ impl ShortName {
 impl Default for Last {
     fn default() -> Last {
         let (front, front_id) = (Front::default(), None);
-        Last {
-            name: None,
-            id: None,
-            front,
-            front_id,
-            key: NO_KEY,
-            key_end: 0,
-            hash: 0,
-            partition: PartitionId::default(),
+        Last { name: None, id: None, front, front_id, key: LastKey::default() }
+    }
+}
+
+impl Default for LastKey {
+    fn default() -> LastKey {
+        LastKey { word: NO_KEY, end: 0, hash: 0, partition: PartitionId::default() }
+    }
+}
+
+impl LastKey {
+    /// Whether this is the key. Keys of one shape differ at their ends, so most are told apart
+    /// without a look at the other.
+    #[inline(always)]
+    fn is(&self, key: &[u8], buffer: &[u8]) -> bool {
+        self.word.len == key.len() && self.end == end_of(key) && self.word.of(buffer) == key
+    }
+
+    /// Hashes a key; returns true if it is the one before once more.
+    #[inline(always)]
+    fn hash(&mut self, engine: &Engine, word: Arg, buffer: &[u8]) -> bool {
+        let bytes = word.of(buffer);
+        let repeats = self.is(bytes, buffer);
+        if !repeats {
+            let key = engine.key(bytes);
+            let (hash, partition) = (key.hash, key.partition);
+            *self = LastKey { word, end: end_of(bytes), hash, partition };
         }
+        repeats
     }
 }
 
@@ -95,27 +119,7 @@ impl Last {
     /// Forgets the key: what comes next stands in another buffer, or another batch.
     #[inline]
     pub(super) fn forget_key(&mut self) {
-        self.key = NO_KEY;
-    }
-
-    /// Whether this is the key. Keys of one shape differ at their ends, so most are told apart
-    /// without a look at the other.
-    #[inline(always)]
-    fn has_key(&self, key: &[u8], buffer: &[u8]) -> bool {
-        self.key.len == key.len() && self.key_end == end_of(key) && self.key.of(buffer) == key
-    }
-
-    /// Hashes a key; returns true if it is the one before once more.
-    #[inline(always)]
-    fn hash(&mut self, engine: &Engine, word: Arg, buffer: &[u8]) -> bool {
-        let bytes = word.of(buffer);
-        let repeats = self.has_key(bytes, buffer);
-        if !repeats {
-            let key = engine.key(bytes);
-            (self.key, self.key_end) = (word, end_of(bytes));
-            (self.hash, self.partition) = (key.hash, key.partition);
-        }
-        repeats
+        self.key.word = NO_KEY;
     }
 
     /// What requests of the same command begin with.
@@ -211,7 +215,7 @@ impl<'a> Preparing<'a> {
             && let Some(&key) = words.get(self.first_key)
         {
             prepared.key = key;
-            self.hash(last, prepared, buffer);
+            self.hash(&mut last.key, prepared, buffer);
         } else if let Some(call) = self.by_words {
             self.prepare_by_words(call, last, prepared, (buffer, words));
         }
@@ -230,7 +234,7 @@ impl<'a> Preparing<'a> {
         let position = call.position_by_words(words, buffer);
         if position > 0 {
             prepared.key = words[position];
-            self.hash(last, prepared, buffer);
+            self.hash(&mut last.key, prepared, buffer);
         }
     }
 
@@ -245,11 +249,14 @@ impl<'a> Preparing<'a> {
         words: &[Arg],
     ) {
         if self.first_key == 1 {
+            // Of its own, so that it need not be written with each request.
+            let mut key = last.key;
             for (prepared, range) in requests {
                 if range.len() > 1 {
-                    self.hash(last, prepared, buffer);
+                    self.hash(&mut key, prepared, buffer);
                 }
             }
+            last.key = key;
         } else if self.first_key > 0 || self.by_words.is_some() {
             for (prepared, range) in requests {
                 self.prepare(last, prepared, buffer, &words[range]);
@@ -258,16 +265,18 @@ impl<'a> Preparing<'a> {
     }
 
     #[inline(always)]
-    fn hash(&self, last: &mut Last, prepared: &mut Prepared, buffer: &[u8]) {
+    fn hash(&self, last: &mut LastKey, prepared: &mut Prepared, buffer: &[u8]) {
         prepared.repeats = last.hash(self.engine, prepared.key, buffer);
         (prepared.hash, prepared.partition) = (last.hash, Some(last.partition));
-        prepared.target = self.target;
+        if self.target != CollectionTarget::Nothing {
+            prepared.target = self.target;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Last, NO_KEY, ShortName};
+    use super::{LastKey, NO_KEY, ShortName};
     use basalt_resp::Arg;
 
     #[test]
@@ -294,16 +303,16 @@ mod tests {
             start += key.len();
             Arg { start: start - key.len(), len: key.len() }
         });
-        let mut last = Last::default();
-        assert_eq!(last.key, NO_KEY);
+        let mut last = LastKey::default();
+        assert_eq!(last.word, NO_KEY);
         for one in words {
-            (last.key, last.key_end) = (one, super::end_of(one.of(buffer.as_bytes())));
+            (last.word, last.end) = (one, super::end_of(one.of(buffer.as_bytes())));
             for other in words {
                 let (bytes, same) = (other.of(buffer.as_bytes()), one == other);
-                assert_eq!(last.has_key(bytes, buffer.as_bytes()), same, "{one:?} {other:?}");
+                assert_eq!(last.is(bytes, buffer.as_bytes()), same, "{one:?} {other:?}");
             }
-            last.forget_key();
-            assert!(!last.has_key(one.of(buffer.as_bytes()), buffer.as_bytes()));
+            last.word = NO_KEY;
+            assert!(!last.is(one.of(buffer.as_bytes()), buffer.as_bytes()));
         }
     }
 }
