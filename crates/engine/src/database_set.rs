@@ -32,6 +32,11 @@ impl DatabaseSet {
         word.load(Ordering::Relaxed) & bit != 0
     }
 
+    /// Whether there is none in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| word.load(Ordering::Relaxed) == 0)
+    }
+
     #[inline]
     fn place(&self, db: u8) -> (&AtomicU64, u64) {
         (&self.0[usize::from(db) / 64], 1 << (db % 64))

@@ -509,6 +509,12 @@ impl Engine {
         self.expiring_databases.contains(db)
     }
 
+    /// Whether there may be something that time removes: a walk over the partitions finds nothing
+    /// else.
+    pub(crate) fn may_expire_at_all(&self) -> bool {
+        !self.expiring_databases.is_empty()
+    }
+
     /// After recovery, which noted nothing: finds the databases that are used, those with keys that
     /// expire, and the partitions with keys that the log says were put unread.
     fn note_databases(&self) {

@@ -37,7 +37,7 @@ pub(crate) struct ExpiryCycle {
 impl ExpiryCycle {
     /// Goes once over the partitions, or as far as `budget` lasts.
     pub(crate) fn run(&mut self, engine: &Engine, budget: Duration) {
-        if !engine.may_remove_expired() {
+        if !engine.may_expire_at_all() || !engine.may_remove_expired() {
             return;
         }
         let start = engine.env.clock.now();

@@ -62,6 +62,8 @@ const LOOK_EVERY_NEAR: Duration = Duration::from_millis(5);
 const NEAR_PERCENT: u64 = 85;
 /// … and when that is far off: one look at two figures.
 const LOOK_EVERY_FAR: Duration = Duration::from_millis(20);
+/// Bytes of which nobody writes as many in [`LOOK_EVERY`].
+const FAR_BYTES: u64 = 4 << 30;
 /// Percent of the target below which the figure of a tenth of a second ago is good enough.
 const FAR_PERCENT: u64 = 60;
 
@@ -122,13 +124,15 @@ impl Evictor {
             engine.budget.note_exceeded(Exceeded::No, engine.env.clock.monotonic_ns());
             return LOOK_EVERY;
         };
-        if engine.budget.seen().max(engine.page_bytes()) < target / 100 * FAR_PERCENT {
+        let seen = engine.budget.seen().max(engine.page_bytes());
+        if seen < target / 100 * FAR_PERCENT {
             // Not added up once more only to see that nothing is to be done.
             engine.budget.set_room(Room::Free);
             engine.note_unwritten(0, 0);
             engine.budget.note_exceeded(Exceeded::No, engine.env.clock.monotonic_ns());
             self.progress = engine.env.clock.now();
-            return LOOK_EVERY_FAR;
+            let is_very_far = target / 100 * NEAR_PERCENT > seen + FAR_BYTES;
+            return if is_very_far { LOOK_EVERY } else { LOOK_EVERY_FAR };
         }
         let usage = engine.usage();
         engine.note_unwritten(engine.unwritten_bytes(&usage), target);

@@ -119,7 +119,7 @@ impl Engine {
     pub fn queue_census(&self, largest_max: usize, wait: LockWait) -> Result<QueueCensus, Held> {
         let mut census = QueueCensus::default();
         for id in PartitionId::all() {
-            for db in 0..self.options.databases {
+            for db in (0..self.options.databases).filter(|&db| self.is_used(db)) {
                 let mut from = Some(0);
                 while let Some(hash) = from {
                     from = self.count_queues(id, (db, hash), &mut census, wait)?;
