@@ -4,6 +4,9 @@
 /// Most bytes of a number.
 pub const BYTES_MAX: usize = 10;
 
+/// The first number of two bytes: those below are bytes as they stand.
+pub const ONE_BYTE_END: u8 = 0x80;
+
 /// Writes `value` to the front of `out`; returns how many bytes that took.
 ///
 /// # Panics

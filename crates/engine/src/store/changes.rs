@@ -267,8 +267,7 @@ impl ChangeSet {
     #[inline(always)]
     pub(crate) fn only_put(&mut self, partition: PartitionId, put: &Put<'_>) -> &[u8] {
         self.count += 1;
-        op::begin(&mut self.bytes, partition);
-        put.encode(&mut self.bytes);
+        put.encode_record(partition, &mut self.bytes);
         &self.bytes
     }
 
