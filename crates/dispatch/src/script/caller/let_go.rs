@@ -24,9 +24,10 @@ use std::time::Duration;
 const HELD_AT_LEAST: Duration = Duration::from_millis(5);
 /// How often that is doubled at most: several minutes.
 const DOUBLINGS_MAX: u32 = 16;
-/// How long the keys are free: what waits for them tries every two milliseconds.
+/// How long the keys are free: what waits for them tries every two milliseconds. The thread attends
+/// to others all the time then: if it slept in between, they would wait until it has woken.
 const FREE_FOR: Duration = Duration::from_millis(2);
-/// How often the thread looks at what else it has to do meanwhile, and for the keys afterwards.
+/// How often it looks for the keys, and at what else it has to do, if somebody keeps them longer.
 const LOOK_EVERY: Duration = Duration::from_micros(200);
 
 impl Caller<'_, '_> {
@@ -89,7 +90,6 @@ impl Caller<'_, '_> {
     fn wait_for_others(&mut self) -> bool {
         let free_since = self.server.env.clock.now();
         loop {
-            park_timeout(LOOK_EVERY);
             self.attendant.attend();
             if self.server.env.clock.since(free_since) < FREE_FOR {
                 continue;
@@ -101,6 +101,7 @@ impl Caller<'_, '_> {
             if matches!(self.look(), Look::End(_)) {
                 return false;
             }
+            park_timeout(LOOK_EVERY);
         }
     }
 }
