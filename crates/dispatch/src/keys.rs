@@ -7,8 +7,8 @@ use super::request::Request;
 use super::worker::Worker;
 use basalt_call::entry::{Run, WriteFn};
 use basalt_engine::{
-    CommandContext, Copying, Engine, Gate, Gating, Issuer, Key, LockWait, Missing, Places, Refusal,
-    Settled, Txn, View, Waiter,
+    CommandContext, Copying, Engine, Gate, Gating, Issuer, Key, Missing, Places, Refusal, Settled,
+    Txn, View, Waiter,
 };
 use basalt_observe::counters::ThreadCounters;
 use basalt_resp::Reply;
@@ -332,16 +332,9 @@ pub(super) fn key_session(worker: &Worker, session: &Session) -> CommandContext 
         value_bytes_max: worker.settings.network.bulk_bytes_max,
         client: session.client.id,
         attempt: session.attempt(&*worker.clock),
-        lock_wait: lock_wait(worker, session),
+        lock_wait: worker.lock_wait,
         issuer: Issuer::Client,
     }
-}
-
-/// How long a command waits for a partition. One that has waited for somebody who holds it for long
-/// tries again and again: its thread does not wait with it each time.
-#[inline(always)]
-fn lock_wait(worker: &Worker, session: &Session) -> LockWait {
-    if session.held_since.is_some() { LockWait::Spinning } else { worker.lock_wait }
 }
 
 /// The key of a call that has one.

@@ -24,10 +24,11 @@ use std::time::Duration;
 const HELD_AT_LEAST: Duration = Duration::from_millis(5);
 /// How often that is doubled at most: several minutes.
 const DOUBLINGS_MAX: u32 = 16;
-/// How long the keys are free: what waits for them tries every two milliseconds. The thread attends
-/// to others all the time then: if it slept in between, they would wait until it has woken.
+/// How long the keys are free: what waits for them tries every two milliseconds.
 const FREE_FOR: Duration = Duration::from_millis(2);
-/// How often it looks for the keys, and at what else it has to do, if somebody keeps them longer.
+/// How often the thread attends to others meanwhile: they wait until it has woken …
+const ATTEND_EVERY: Duration = Duration::from_micros(20);
+/// … and how often it looks for the keys, and attends, if somebody keeps them for longer.
 const LOOK_EVERY: Duration = Duration::from_micros(200);
 
 impl Caller<'_, '_> {
@@ -89,7 +90,9 @@ impl Caller<'_, '_> {
     /// before.
     fn wait_for_others(&mut self) -> bool {
         let free_since = self.server.env.clock.now();
+        let mut pause = ATTEND_EVERY;
         loop {
+            park_timeout(pause);
             self.attendant.attend();
             if self.server.env.clock.since(free_since) < FREE_FOR {
                 continue;
@@ -97,11 +100,11 @@ impl Caller<'_, '_> {
             if self.transaction.take_again(self.claims, LockWait::Spinning) {
                 return true;
             }
+            pause = LOOK_EVERY;
             self.server.contested.note_claims(&self.server.engine, self.claims);
             if matches!(self.look(), Look::End(_)) {
                 return false;
             }
-            park_timeout(LOOK_EVERY);
         }
     }
 }
