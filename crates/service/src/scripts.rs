@@ -52,7 +52,7 @@ struct Busy {
 
 /// Serves the other clients of a network thread while a script takes long there.
 pub trait Attendant {
-    /// Called every millisecond or so.
+    /// Called some twenty times a millisecond.
     fn attend(&mut self);
 }
 

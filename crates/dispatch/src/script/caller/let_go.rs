@@ -26,7 +26,8 @@ const HELD_AT_LEAST: Duration = Duration::from_millis(5);
 const DOUBLINGS_MAX: u32 = 16;
 /// How long the keys are free: what waits for them tries every two milliseconds.
 const FREE_FOR: Duration = Duration::from_millis(2);
-/// How often the thread attends to others meanwhile: they wait until it has woken …
+/// How often the thread attends to others meanwhile: they wait until then, and for the 60 µs by
+/// which the system wakes it late. It sleeps, since what waits for the keys may want the core …
 const ATTEND_EVERY: Duration = Duration::from_micros(20);
 /// … and how often it looks for the keys, and attends, if somebody keeps them for longer.
 const LOOK_EVERY: Duration = Duration::from_micros(200);
