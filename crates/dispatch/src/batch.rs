@@ -42,8 +42,7 @@ use std::mem::replace;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long scripts run one behind the other as one request that may take long. Others are served
-/// beside one after as long.
+/// How long scripts run one behind the other as one request that may take long.
 const ROW_OF_SCRIPTS_TIME_MAX: Duration = Duration::from_millis(1);
 
 /// Requests that run together.

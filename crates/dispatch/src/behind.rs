@@ -10,33 +10,36 @@ use basalt_service::session::Session;
 
 /// Whether commands wait for keys of this one that are to go first. Scripts and transactions find
 /// that out when they lock what they claim.
-pub(super) fn is_behind(server: &Dispatcher, session: &Session, request: Incoming<'_>) -> bool {
+pub(super) fn is_behind(server: &Dispatcher, session: &mut Session, request: Incoming<'_>) -> bool {
     // It may have a million keys.
-    if server.contested.is_empty() || has_let_go(session) {
+    if server.contested.is_empty() || session.has_given_way {
         return false;
     }
     let Incoming { prepared, buffer, words } = request;
     let Some(id) = prepared.command else { return false };
     let call = server.commands.call(id);
-    match call.run {
+    let is_behind = match call.run {
         Run::Read(_) | Run::Point(_) | Run::Write(_) => {
             let request = Request { server, id, call, buffer, words, prepared };
             server.contested.take_of(&several_keys(&request))
         }
         Run::Session(_) | Run::Exec | Run::Script(_) => false,
-    }
+    };
+    session.has_given_way = is_behind;
+    is_behind
 }
 
 /// Locks what a script or a transaction claims, unless commands wait for some of it that are to go
-/// first, or somebody holds it for longer than this thread waits.
+/// first, or somebody holds it for longer than this thread waits. A command lets others go first
+/// once ([`Session::has_given_way`]).
 pub(super) fn lock<'e>(
     server: &'e Dispatcher,
-    session: &Session,
     claims: &Claims<'_>,
-    (watching, wait): (Option<&Watching>, LockWait),
+    (watching, wait, has_given_way): (Option<&Watching>, LockWait, &mut bool),
     changes: &'e mut ChangeSet,
 ) -> Result<Transaction<'e>, Unready> {
-    if !has_let_go(session) && server.contested.take(claims) {
+    if !*has_given_way && server.contested.take(claims) {
+        *has_given_way = true;
         return Err(Unready::Held);
     }
     let locked = Transaction::lock(&server.engine, claims, watching, wait, changes);
@@ -44,9 +47,4 @@ pub(super) fn lock<'e>(
         server.contested.note_claims(&server.engine, claims);
     }
     locked
-}
-
-/// Whether its command has waited for keys that others held: once is enough.
-fn has_let_go(session: &Session) -> bool {
-    session.held_since.is_some()
 }

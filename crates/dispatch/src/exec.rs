@@ -65,8 +65,9 @@ pub(super) fn execute(
     });
     let outcome = match admitted {
         Ok(Ok(plan)) => {
-            let how = (session.watching.as_deref(), worker.lock_wait);
-            match behind::lock(server, session, &plan.claims, how, &mut changes) {
+            let once = &mut session.has_given_way;
+            let how = (session.watching.as_deref(), worker.lock_wait, once);
+            match behind::lock(server, &plan.claims, how, &mut changes) {
                 Ok(transaction) => {
                     let runner = (&mut *worker, &mut *session, attendant);
                     run(server, runner, &plan, transaction, reply)

@@ -113,6 +113,7 @@ pub(super) fn note_lock_wait(
         return;
     }
     let Some(since) = session.held_since.take() else { return };
+    session.has_given_way = false;
     let threshold_ms = worker.settings.server.latency_threshold_ms;
     let ms = server.env.clock.since(since).as_millis() as u64;
     if threshold_ms != 0 && ms >= threshold_ms {

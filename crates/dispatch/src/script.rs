@@ -86,8 +86,8 @@ pub(super) fn execute(
             Ok(refusal) => refusal,
             Err(wait) => break Ok(Flow::Wait(wait)),
         };
-        let how = (None, worker.lock_wait);
-        let mut transaction = match behind::lock(server, session, &claims, how, &mut changes) {
+        let how = (None, worker.lock_wait, &mut session.has_given_way);
+        let mut transaction = match behind::lock(server, &claims, how, &mut changes) {
             Ok(transaction) => transaction,
             Err(unready) => break Ok(Flow::Wait(Wait::from(unready))),
         };

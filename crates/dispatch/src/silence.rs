@@ -49,6 +49,7 @@ pub fn finish_wait(
     out: &mut Output,
 ) {
     session.held_since = None;
+    session.has_given_way = false;
     session.script_runs = None;
     session.has_told_monitors = false;
     if let Err(error) = &result {

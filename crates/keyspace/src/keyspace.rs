@@ -108,11 +108,23 @@ impl Cell {
     /// Lets go of the lock, which the caller holds.
     #[inline(always)]
     fn unlock(&self, unwinding: Unwinding) {
+        self.poison_if(unwinding);
+        self.lock.unlock();
+    }
+
+    /// As [`Cell::unlock`], where the caller may have said that it takes long.
+    fn unlock_after_long(&self, unwinding: Unwinding) {
+        self.poison_if(unwinding);
+        self.lock.unlock_after_long();
+    }
+
+    /// The caller holds the lock: nobody uses the partition any more if it unwinds.
+    #[inline(always)]
+    fn poison_if(&self, unwinding: Unwinding) {
         if unwinding.has_begun() {
             // SAFETY: the caller holds the lock, and its reference is gone.
             unsafe { &mut *self.partition.get() }.poison();
         }
-        self.lock.unlock();
     }
 
     /// The hint for a hash in a database: by the leading bits, which choose among the segments of
@@ -349,7 +361,7 @@ impl Keyspace {
 fn rank(partition: PartitionId, wait: LockWait) -> lock_rank::Held {
     let number = u32::from(partition.number());
     match wait {
-        LockWait::Endless | LockWait::Brief => {
+        LockWait::Endless | LockWait::Brief | LockWait::Patient => {
             lock_rank::Held::before_waiting(RANK, number, number)
         }
         LockWait::Spinning => lock_rank::Held::without_waiting(RANK, number, number),
@@ -440,15 +452,7 @@ impl Locked<'_> {
     /// # Panics
     /// If the partitions are lent.
     pub fn add(&mut self, partition: PartitionId) -> bool {
-        let mut set = match &self.held {
-            Held::One(one) => {
-                let mut set = PartitionSet::EMPTY;
-                set.insert(*one);
-                set
-            }
-            Held::Many(many) => **many,
-            Held::Lent(_) => unreachable!("whoever has lent partitions adds others"),
-        };
+        let mut set = self.set();
         if set.contains(partition) {
             return true;
         }
@@ -456,12 +460,39 @@ impl Locked<'_> {
         let patient = set.iter().next().is_some_and(|first| first < partition);
         let rounds = if patient { ADD_ROUNDS_MAX } else { 1 };
         let cell = &self.cells[partition.index()];
-        if !(0..rounds).any(|_| cell.lock_within(self.unwinding, LockWait::Brief)) {
+        if !(0..rounds).any(|_| cell.lock_within(self.unwinding, LockWait::Patient)) {
             return false;
         }
         set.insert(partition);
         self.held = Held::Many(Box::new(set));
         true
+    }
+
+    /// Says that these partitions are held for long: threads that wait briefly do not wait for
+    /// them. Of lent ones that is for the lender to say.
+    pub fn hold_for_long(&mut self) {
+        if matches!(self.held, Held::Lent(_)) {
+            return;
+        }
+        let set = self.set();
+        for partition in set.iter() {
+            self.cells[partition.index()].lock.hold_for_long();
+        }
+        // What is held as a set is let go of with what has been said of it.
+        self.held = Held::Many(Box::new(set));
+    }
+
+    /// What is held.
+    fn set(&self) -> PartitionSet {
+        match &self.held {
+            Held::One(one) => {
+                let mut set = PartitionSet::EMPTY;
+                set.insert(*one);
+                set
+            }
+            Held::Many(many) => **many,
+            Held::Lent(_) => unreachable!("whoever has lent partitions asks for their set"),
+        }
     }
 
     /// Lets go of everything, before `self` goes.
@@ -521,7 +552,7 @@ impl Drop for Locked<'_> {
 #[cold]
 fn release(cells: &[Cell], held: &Held<'_>, unwinding: Unwinding) {
     if let Held::Many(many) = held {
-        many.iter().for_each(|partition| cells[partition.index()].unlock(unwinding));
+        many.iter().for_each(|partition| cells[partition.index()].unlock_after_long(unwinding));
     }
 }
 
@@ -552,7 +583,7 @@ impl PartitionSet {
         let Some(first) = numbers.next() else { return lock_rank::Held::nothing() };
         let last = numbers.last().unwrap_or(first);
         match wait {
-            LockWait::Endless | LockWait::Brief => {
+            LockWait::Endless | LockWait::Brief | LockWait::Patient => {
                 lock_rank::Held::before_waiting(RANK, first, last)
             }
             LockWait::Spinning => lock_rank::Held::without_waiting(RANK, first, last),

@@ -7,10 +7,11 @@
 //!                                           ▼           ▼
 //!                                 a whole turn for the others
 //! ```
-//! Nothing of this happens in a command's first millisecond. Then its connection stays out of
-//! the thread's lists until the command has ended, the others are served by turns beside it, and a
-//! worker stands in which waits for no partition and runs nothing that takes long. What it cannot
-//! run is tried again later, and refused once a script counts as busy.
+//! Nothing of this happens in a script's first tenth of a millisecond, or in another command's
+//! first millisecond. Then its connection stays out of the thread's lists until the command has
+//! ended, the others are served by turns beside it, and a worker stands in which waits for no
+//! partition and runs nothing that takes long. What it cannot run waits for the command's end
+//! (`reactor/behind.rs`), and is refused once a script counts as busy.
 //!
 //! A command that takes less than that has others wait for it, in its turn. If the one before it
 //! took long for that, what others of the turn are owed is sent before it begins.

@@ -279,6 +279,12 @@ impl Connection {
         self.end_if_abandoned();
     }
 
+    /// Its first request has waited for what was held, and has not run since; nothing is to be sent
+    /// before it runs.
+    pub(crate) fn has_waited_for_held(&self) -> bool {
+        self.state == State::Open && self.session.held_since.is_some() && !self.owes()
+    }
+
     /// A command has been answered, and tries again to leave the queues when the time has passed.
     pub(crate) fn begin_leaving(&mut self, timer: Option<Instant>) {
         self.state = State::Leaving;

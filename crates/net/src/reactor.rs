@@ -1,8 +1,11 @@
 //! HOT PATH
 //! A network thread: one poll, its connections, its mailbox.
 
+mod behind;
 mod care;
+mod lent;
 
+use self::behind::{Behind, HELD_PAUSE, pause};
 use crate::buffers::BufferPool;
 use crate::connection::{Connection, State};
 use crate::gather;
@@ -50,14 +53,6 @@ const DRAIN_MAX: Duration = Duration::from_secs(5);
 /// How long a publisher waits for subscribers that are behind before it tries again.
 const SUBSCRIBERS_PAUSE: Duration = Duration::from_millis(1);
 
-/// How long a command waits that has come to a partition which is held for long, before it tries
-/// again …
-const HELD_PAUSE: Duration = Duration::from_millis(2);
-/// … and how much longer for each such command before it in the turn: ten thousand of them take
-/// their turns rather than all of the thread's time.
-const HELD_PAUSE_EACH: Duration = Duration::from_micros(20);
-const HELD_COUNT_MAX: u32 = 10_000;
-
 /// What a network thread has.
 pub(crate) struct Reactor {
     poll: Poll,
@@ -103,6 +98,8 @@ pub(crate) struct Reactor {
     held_count: u32,
     /// The connection whose command takes long while others are served; it is in no list.
     absent: Option<Absent>,
+    /// Those whose request cannot run beside it.
+    behind: Behind,
     /// Connections with replies that wait for the log.
     gated: Vec<usize>,
     /// Where this is lent while a command takes long, and the counters of the worker that stands in
@@ -155,6 +152,7 @@ impl Reactor {
             put_off: 0,
             held_count: 0,
             absent: None,
+            behind: Behind::default(),
             gated: Vec::new(),
             loan: Arc::default(),
             stand_in_counters: Arc::clone(stand_in_counters),
@@ -207,6 +205,7 @@ impl Reactor {
             self.read_mail(turn);
         }
         self.wake_sleepers(turn);
+        self.have_some_try(turn);
         turn.serve(self);
         turn.worker.end_turn(&server);
         turn.worker.end_some_subscriptions(&server);
@@ -235,10 +234,10 @@ impl Reactor {
             }
             Wait::Ready(time) => self.begin_waiting(id, time),
             Wait::Pause(time) => self.begin_waiting(id, Some(time)),
+            Wait::Held if self.is_lent() => self.wait_behind(id),
             Wait::Held | Wait::Memory => {
                 self.held_count += 1;
-                let pause = HELD_PAUSE + HELD_PAUSE_EACH * self.held_count.min(HELD_COUNT_MAX);
-                self.begin_waiting(id, Some(pause));
+                self.begin_waiting(id, Some(pause(self.held_count as usize)));
             }
             Wait::LogRoom(shards) => self.waiting_for_room.push((id, shards)),
             Wait::Disk(gate, time) => {
@@ -338,42 +337,9 @@ impl Reactor {
         self.serving = std::mem::replace(&mut self.ready, served);
     }
 
-    /// Others are served while a command takes long.
-    pub(crate) fn is_lent(&self) -> bool {
-        self.absent.is_some()
-    }
-
-    /// A command of this connection takes long: the others are served without it. Requests of
-    /// theirs that have been parsed but have not run are parsed again.
-    pub(crate) fn leave(&mut self, index: usize, parsed: &mut dyn Iterator<Item = u32>) {
-        for other in parsed {
-            if let Some(connection) = &mut self.connections[other as usize] {
-                connection.rewind();
-            }
-        }
-        let others = self.serving.drain(..).filter(|&other| other != index);
-        self.ready.extend(others);
-        self.absent = Some(Absent { index, late: Vec::new() });
-    }
-
-    /// The connection is back; it alone is left to be served in this turn.
-    pub(crate) fn come_back(&mut self, index: usize) {
-        let absent = self.absent.take();
-        if let Some(connection) = &mut self.connections[index] {
-            // Its events have been passed over.
-            connection.readable = true;
-            connection.unblock();
-            if self.stopping.is_some() {
-                connection.close_without_lingering();
-            }
-        }
-        self.write_deliveries(&absent.map(|absent| absent.late).unwrap_or_default());
-        self.ready.retain(|&ready| ready != index);
-        self.serving.push(index);
-    }
-
     fn timeout(&self, turn: &Turn) -> Duration {
-        if self.has_ready() || self.care_from.is_some() || turn.worker.has_subscriptions_to_end() {
+        let has_work = self.has_ready() || !self.behind.is_empty() || self.care_from.is_some();
+        if has_work || turn.worker.has_subscriptions_to_end() {
             return Duration::ZERO;
         }
         let limit = match (self.stopping.is_some(), self.crowded.is_empty()) {

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// How long a script runs before its thread attends to others, and how often it does so then: a
 /// turn in which nobody has asked for anything takes about a microsecond.
-const ATTEND_AFTER: Duration = Duration::from_millis(1);
+const ATTEND_AFTER: Duration = Duration::from_micros(100);
 const ATTEND_EVERY: Duration = Duration::from_micros(50);
 
 const KILLED: &str = "ERR Script killed by user with SCRIPT KILL...";

@@ -79,6 +79,8 @@ pub struct Session {
     pub script_runs: Option<EarlierRuns>,
     /// Its command waits for keys that somebody holds for long: since when.
     pub held_since: Option<Instant>,
+    /// Its command has let others go first that waited for its keys: once is enough.
+    pub has_given_way: bool,
 }
 
 /// Where a command waits, and until when.
@@ -183,6 +185,7 @@ impl Session {
             monitoring: None,
             script_runs: None,
             held_since: None,
+            has_given_way: false,
             unacknowledged: Gate::default(),
             address: Address::NOWHERE,
             subscriptions: None,

@@ -10,7 +10,8 @@
 //! `SLEEP_MAX`, which bounds what a holder of a long piece of work can cost a waiter on top.
 //!
 //! A thread that has others to serve does not wait for a holder that takes very long: it says how
-//! long it waits at most ([`LockWait`]) and is told that it has not got the lock.
+//! long it waits at most ([`LockWait`]) and is told that it has not got the lock. A holder that has
+//! found out that it takes long says so ([`ShortLock::hold_for_long`]), and is not waited for.
 //!
 //! It deliberately covers no data, knows no owner, and is not fair. Not for anything that is held
 //! across a system call as a rule.
@@ -34,8 +35,11 @@ const SLEEP_MAX: Duration = Duration::from_micros(200);
 pub enum LockWait {
     /// Until it gets the lock.
     Endless,
-    /// About a millisecond: longer than anything but a script holds a lock.
+    /// About a millisecond, which is longer than anything but a script holds a lock; not at all if
+    /// the holder has said that it takes long.
     Brief,
+    /// About a millisecond, whatever the holder has said.
+    Patient,
     /// About a microsecond, without a sleep.
     Spinning,
 }
@@ -44,19 +48,21 @@ pub enum LockWait {
 #[derive(Debug, Default)]
 pub struct ShortLock {
     taken: AtomicBool,
+    /// Its holder takes long. A hint: nobody concludes from it that the lock is held.
+    for_long: AtomicBool,
 }
 
 impl ShortLock {
     /// A lock that nobody holds.
     #[cfg(not(loom))]
     pub const fn new() -> ShortLock {
-        ShortLock { taken: AtomicBool::new(false) }
+        ShortLock { taken: AtomicBool::new(false), for_long: AtomicBool::new(false) }
     }
 
     /// A lock that nobody holds.
     #[cfg(loom)]
     pub fn new() -> ShortLock {
-        ShortLock { taken: AtomicBool::new(false) }
+        ShortLock { taken: AtomicBool::new(false), for_long: AtomicBool::new(false) }
     }
 
     /// Takes the lock, waiting for it if need be.
@@ -91,12 +97,24 @@ impl ShortLock {
         self.taken.swap(false, Ordering::Release);
     }
 
+    /// Has those not wait for the lock that wait briefly. Only its holder may call this, and says
+    /// [`ShortLock::unlock_after_long`] in the end.
+    pub fn hold_for_long(&self) {
+        self.for_long.store(true, Ordering::Relaxed);
+    }
+
+    /// As [`ShortLock::unlock`], for a holder that may have said that it takes long.
+    pub fn unlock_after_long(&self) {
+        self.for_long.store(false, Ordering::Relaxed);
+        self.unlock();
+    }
+
     #[cold]
     #[inline(never)]
     fn wait(&self, wait: LockWait) -> bool {
         let rounds = match wait {
             LockWait::Endless => u32::MAX,
-            LockWait::Brief => ROUNDS_BRIEF,
+            LockWait::Brief | LockWait::Patient => ROUNDS_BRIEF,
             LockWait::Spinning => SPINS,
         };
         let (mut pause, mut round) = (SLEEP_MIN, 0_u32);
@@ -113,6 +131,9 @@ impl ShortLock {
             if !self.taken.load(Ordering::Relaxed) && self.try_lock() {
                 return true;
             }
+            if wait == LockWait::Brief && self.for_long.load(Ordering::Relaxed) {
+                return false;
+            }
             round = round.saturating_add(1);
         }
         false
@@ -124,6 +145,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicU64;
     use std::sync::mpsc::channel;
+    use std::time::Instant;
 
     #[test]
     fn one_thread_at_a_time_holds_it() {
@@ -151,6 +173,29 @@ mod tests {
         assert!(!lock.lock_within(LockWait::Spinning) && !lock.lock_within(LockWait::Brief));
         lock.unlock();
         assert!(lock.lock_within(LockWait::Brief));
+    }
+
+    #[test]
+    fn who_holds_it_for_long_is_not_waited_for_briefly() {
+        let lock = ShortLock::new();
+        // The shortest of some times: this thread may not have its core all the time.
+        let shortest = |wait| {
+            let waited = |_| {
+                let begun = Instant::now();
+                assert!(!lock.lock_within(wait));
+                begun.elapsed()
+            };
+            (0..5).map(waited).min().unwrap()
+        };
+        const LONG: Duration = Duration::from_millis(1);
+        lock.lock();
+        assert!(shortest(LockWait::Brief) >= LONG);
+        lock.hold_for_long();
+        assert!(shortest(LockWait::Brief) < LONG);
+        assert!(shortest(LockWait::Patient) >= LONG);
+        lock.unlock_after_long();
+        assert!(lock.lock_within(LockWait::Brief));
+        assert!(shortest(LockWait::Brief) >= LONG);
     }
 
     #[test]

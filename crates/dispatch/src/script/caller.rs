@@ -41,6 +41,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::mem::take;
 use std::sync::Arc;
+use std::time::Duration;
 
 const UNKNOWN: Denied = denied("ERR Unknown Redis command called from script");
 const WRONG_ARITY: Denied = denied("ERR Wrong number of args calling Redis command from script");
@@ -56,6 +57,10 @@ const NOT_IN_MEMORY: Denied = denied(
      not in memory. It is not going to happen to this script again: from now on all keys are read \
      before it runs",
 );
+
+/// When other threads do not wait for the keys of a script any more: as long as they would wait at
+/// most for one that ends.
+const HELD_FOR_LONG: Duration = Duration::from_millis(1);
 
 const fn denied(text: &'static str) -> Denied {
     Denied::Because(Cow::Borrowed(text))
@@ -93,6 +98,8 @@ pub(super) struct Caller<'a, 't> {
     pub(super) earlier: EarlierRuns,
     /// Since when it has had its keys.
     held_since: Instant,
+    /// It has said that it holds them for long.
+    holds_for_long: bool,
     /// The whole may run again from the start, as long as it has changed nothing.
     may_begin_again: bool,
     /// Shards whose changes the log refuses, and why.
@@ -129,6 +136,7 @@ impl<'a, 't> Caller<'a, 't> {
             began: Instant::default(),
             earlier: EarlierRuns::default(),
             held_since: Instant::default(),
+            holds_for_long: false,
             db: session.db,
             now_us: OnceCell::new(),
             server,
@@ -220,6 +228,14 @@ impl<'a, 't> Caller<'a, 't> {
             return Err(because(CommandError::OUT_OF_MEMORY));
         }
         Ok(())
+    }
+
+    /// Has other threads not wait for its keys, once it has held them for long.
+    fn say_that_it_holds_for_long(&mut self) {
+        if !self.holds_for_long && self.server.env.clock.since(self.held_since) >= HELD_FOR_LONG {
+            self.holds_for_long = true;
+            self.transaction.hold_for_long();
+        }
     }
 
     /// A key as it was declared, with its hash; `None` if it was not.
@@ -479,6 +495,7 @@ impl Host for Caller<'_, '_> {
             running.describe(name, words);
         }
         self.attendant.attend();
+        self.say_that_it_holds_for_long();
         self.let_others_first();
     }
 

@@ -93,6 +93,11 @@ impl<'e> Transaction<'e> {
         Ok(Transaction { engine, locked, changes, run_mode })
     }
 
+    /// It takes long: threads that serve others do not wait for what it holds.
+    pub fn hold_for_long(&mut self) {
+        self.locked.hold_for_long();
+    }
+
     /// Lets go of everything that it holds, and watches keys meanwhile, each of a database. It has
     /// changed nothing, and its commands run when it has taken everything again.
     pub fn let_go<'k>(

@@ -104,3 +104,49 @@ fn a_client_is_unblocked_with_an_error_while_its_key_is_held() {
         assert_eq!(server.keys_waited_for(), 0);
     }
 }
+
+/// However many there are, and however often they were tried meanwhile.
+#[test]
+fn what_waits_behind_a_command_runs_in_turn_after_it() {
+    const MANY: usize = 40;
+    let server = TestServer::start(1);
+    let mut first = server.connect();
+    first.send("TEST.LONG turn");
+    let key = |number: usize| format!("turn{number}");
+    let mut waiting: Vec<_> = (0..MANY)
+        .map(|number| {
+            let mut client = server.connect();
+            client.send(&format!("TEST.LONG {}", key(number)));
+            server.until_waiting(number + 1);
+            client
+        })
+        .collect();
+    end_long("turn");
+    assert_eq!(first.receive(), text("OK"));
+    for (number, client) in waiting.iter_mut().enumerate() {
+        // All but it wait, and others are served.
+        server.until_waiting(MANY - 1 - number);
+        assert_eq!(first.line("PING"), text("PONG"));
+        end_long(&key(number));
+        assert_eq!(client.receive(), text("OK"));
+    }
+}
+
+#[test]
+fn what_waits_behind_a_command_runs_before_the_next_one_of_its_client() {
+    let server = TestServer::start(1);
+    let mut greedy = server.connect();
+    greedy.send_all(&["TEST.LONG greedy1", "TEST.LONG greedy2", "TEST.LONG greedy3"]);
+    for number in 1..=2 {
+        // It is there when the greedy one's command has begun.
+        let mut waits = server.connect();
+        waits.send(&format!("TEST.LONG waits{number}"));
+        server.until_waiting(1);
+        end_long(&format!("greedy{number}"));
+        assert_eq!(greedy.receive(), text("OK"));
+        end_long(&format!("waits{number}"));
+        assert_eq!(waits.receive(), text("OK"));
+    }
+    end_long("greedy3");
+    assert_eq!(greedy.receive(), text("OK"));
+}

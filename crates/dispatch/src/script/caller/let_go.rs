@@ -77,7 +77,7 @@ impl Caller<'_, '_> {
             self.server.engine.unwatch_soon(watching, LockWait::Spinning);
             return;
         }
-        self.held_since = self.server.env.clock.now();
+        (self.held_since, self.holds_for_long) = (self.server.env.clock.now(), false);
         self.transaction.unwatch(&watching);
         let missing = keys().find_map(|(db, key)| self.transaction.missing(db, &[key]));
         if let Some(missing) = missing {
