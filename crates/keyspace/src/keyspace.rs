@@ -636,6 +636,25 @@ mod tests {
         );
     }
 
+    #[test]
+    fn what_is_held_for_long_is_let_go_of_as_a_whole() {
+        let keyspace = Keyspace::new(1, 1);
+        let [one, other] = [1, 2].map(|number| PartitionId::new(number).unwrap());
+        let is_free = |id| keyspace.try_look(id, |_| ()).is_some();
+        let mut held = keyspace.lock(one);
+        held.hold_for_long();
+        assert!(held.holds(one) && !held.holds(other) && !is_free(one));
+        assert!(held.add(other) && !is_free(other));
+        held.hold_for_long();
+        held.let_go();
+        assert!(is_free(one) && is_free(other));
+        // What is lent is not the borrower's to speak of.
+        let mut held = keyspace.lock(one);
+        held.lend().hold_for_long();
+        drop(held);
+        assert!(is_free(one));
+    }
+
     /// Only a panic under the lock poisons, and only what the thread held.
     #[test]
     fn what_a_panic_leaves_half_changed_is_not_used_again() {
