@@ -279,10 +279,11 @@ impl Connection {
         self.end_if_abandoned();
     }
 
-    /// Its first request has waited for what was held, and has not run since; nothing is to be sent
-    /// before it runs.
+    /// Its first request has waited for what was held, and has not run since; nothing else is to be
+    /// done before it runs.
     pub(crate) fn has_waited_for_held(&self) -> bool {
-        self.state == State::Open && self.session.held_since.is_some() && !self.owes()
+        let waits_on = self.state == State::Open && self.session.held_since.is_some();
+        waits_on && !self.owes() && !self.peer_closed
     }
 
     /// A command has been answered, and tries again to leave the queues when the time has passed.
@@ -668,6 +669,8 @@ mod tests {
     use crate::buffers::BufferPool;
     use crate::stream::{Hoarding, Stream};
     use crate::wire::Wire;
+    use basalt_env::Instant;
+    use basalt_resp::{Output, Protocol, Reply};
     use basalt_service::access::Access;
     use basalt_service::clients::{Clients, NewClient, Wake};
     use basalt_service::hand_over::Served;
@@ -709,6 +712,20 @@ mod tests {
         }
         assert_eq!(reads, [6, 4, 2]);
         assert_eq!(connection.input.bytes(), b"PING\r\nPING\r\n");
+    }
+
+    /// What has to be sent, and the client's end, would be forgotten with it.
+    #[test]
+    fn a_connection_waits_on_for_what_is_held_if_there_is_nothing_else_to_do() {
+        let mut connection = connection(Hoarding::stream(&[]));
+        assert!(!connection.has_waited_for_held());
+        connection.session.held_since = Some(Instant::default());
+        assert!(connection.has_waited_for_held());
+        Reply::new(&mut connection.output, Protocol::Resp2).ok();
+        assert!(!connection.has_waited_for_held());
+        connection.output = Output::new();
+        connection.peer_closed = true;
+        assert!(!connection.has_waited_for_held());
     }
 
     #[test]
