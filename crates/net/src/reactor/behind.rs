@@ -32,7 +32,7 @@ const READY_A_TURN: usize = 16;
 pub(super) struct Behind {
     /// The one that has waited longest first. Some may have gone, or may not wait any more.
     waiting: VecDeque<ConnectionId>,
-    /// When they were tried last beside the command, or it began to take long.
+    /// When they were tried last beside a command, or the first of them began to wait.
     tried: Instant,
 }
 
@@ -41,9 +41,12 @@ impl Behind {
         self.waiting.is_empty()
     }
 
-    /// A command takes long from now on.
+    /// A command takes long from now on. It is not the first for those that wait already: else
+    /// many short ones in turn would keep them from ever being tried.
     pub(super) fn begin(&mut self, now: Instant) {
-        self.tried = now;
+        if self.is_empty() {
+            self.tried = now;
+        }
     }
 
     /// The connection's request cannot run beside it.
@@ -95,6 +98,7 @@ mod tests {
         behind.put_back(first[1..].to_vec());
         behind.begin(now);
         assert!(behind.next(true, now + HELD_PAUSE).is_empty(), "many wait for longer");
+        behind.begin(now + HELD_PAUSE);
         let later = now + pause(READY_A_TURN + 1);
         assert_eq!(indexes(behind.next(true, later)), (1..READY_A_TURN + 2).collect::<Vec<_>>());
         assert!(behind.is_empty());
