@@ -15,17 +15,45 @@
 //! do it, with their priority and an end at shutdown, and nobody waits.
 
 use basalt_cold::{ColdError, Collecting, KeyRange};
-use rocksdb::{DB, LiveFile, Range};
+use rocksdb::{BottommostLevelCompaction, CompactOptions, DB, LiveFile, Range};
 
 use crate::{
     deleted::Look,
     error::cold_error,
     options::{LEVEL0_FILES_MIN, LEVEL0_FILES_TO_MERGE, LEVEL0_FILES_TO_MERGE_OPTION},
-    tier::RocksTier,
+    tier::{LEVELS, RocksTier},
     whole_files::{Merges, live_files},
 };
 
 impl RocksTier {
+    /// Merges everything into the last level now and waits for it: for maintenance and tests.
+    ///
+    /// # Errors
+    /// As [`basalt_cold::ColdTier::read_many`], and [`ColdError::NoSpace`].
+    pub fn compact(&self) -> Result<(), ColdError> {
+        let _deleted = self.deleted().lock();
+        let mut options = CompactOptions::default();
+        options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
+        let before = self.numbers_above_the_last_level()?;
+        loop {
+            self.db()?.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &options);
+            self.wait_for_background_work()?;
+            // RocksDB's C interface does not say that merging has failed, and what it failed for
+            // may be forgiven by now.
+            let now = self.numbers_above_the_last_level()?;
+            if now.iter().all(|number| !before.contains(number)) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The numbers of the files that [`RocksTier::compact`] has to merge.
+    fn numbers_above_the_last_level(&self) -> Result<Vec<u64>, ColdError> {
+        let files = live_files(self, self.db()?)?;
+        let above = files.iter().filter(|file| (file.level as usize) < LEVELS - 1);
+        Ok(above.map(number_of).collect())
+    }
+
     /// Bytes of files that stand in ranges that do not overlap, as indexes say.
     pub(crate) fn bytes_in(&self, db: &DB, ranges: &[KeyRange]) -> u64 {
         let ranges: Vec<_> = ranges.iter().map(|(from, to)| Range::new(from, to)).collect();

@@ -12,9 +12,8 @@ use basalt_cold::{
 };
 use basalt_stdx::lock_rank::RankedMutex;
 use rocksdb::{
-    BottommostLevelCompaction, CStrLike, Cache, ColumnFamilyDescriptor, CompactOptions, DB,
-    DEFAULT_COLUMN_FAMILY_NAME, Options, ReadOptions, ReadTier, WaitForCompactOptions,
-    checkpoint::Checkpoint, properties,
+    CStrLike, Cache, ColumnFamilyDescriptor, DB, DEFAULT_COLUMN_FAMILY_NAME, Options, ReadOptions,
+    ReadTier, WaitForCompactOptions, checkpoint::Checkpoint, properties,
 };
 
 use crate::{
@@ -28,7 +27,7 @@ use crate::{
 
 const DATABASE_DIR: &str = "db";
 const STAGING_DIR: &str = "staging";
-const LEVELS: usize = 7;
+pub(crate) const LEVELS: usize = 7;
 
 /// Rank of the lock under which files come and go (`docs/concurrency.md`).
 const FILES_RANK: u8 = 5;
@@ -93,23 +92,10 @@ impl RocksTier {
         })
     }
 
-    /// Merges everything into the last level now and waits for it: for maintenance and tests.
-    ///
-    /// # Errors
-    /// As [`ColdTier::read_many`], and [`ColdError::NoSpace`].
-    pub fn compact(&self) -> Result<(), ColdError> {
-        let db = self.db()?;
-        let _deleted = self.deleted.lock();
-        let mut options = CompactOptions::default();
-        options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
-        db.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &options);
-        self.wait_for_background_work()
-    }
-
     /// Waits until no background work is left to do.
     ///
     /// # Errors
-    /// As [`RocksTier::compact`].
+    /// As [`ColdTier::read_many`], and [`ColdError::NoSpace`].
     pub fn wait_for_background_work(&self) -> Result<(), ColdError> {
         self.db()?
             .wait_for_compact(&WaitForCompactOptions::default())
