@@ -1,18 +1,17 @@
-//! The thread that keeps the process within its memory budget: `Server::govern`, again and again.
+//! The thread that keeps the process within its memory budget: `Server::keep_governing`.
 
 use basalt_env::thread::JoinHandle;
-use basalt_service::governor::{Governor, LOOK_EVERY};
+use basalt_service::governor::Governor;
 use basalt_service::server::Server;
 use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The thread, until stopped.
 pub(crate) struct MemoryThread {
     thread: JoinHandle<()>,
-    /// The thread ends when this is gone.
-    stop: Sender<()>,
+    stop: Arc<AtomicBool>,
 }
 
 impl MemoryThread {
@@ -25,21 +24,21 @@ impl MemoryThread {
         S: Deref<Target = Server> + Send + Sync + 'static,
     {
         let server = Arc::clone(server);
-        let (stop, stopped) = channel();
+        let stop = Arc::<AtomicBool>::default();
+        let stopped = Arc::clone(&stop);
         let mut governor = Governor::default();
         server.govern(&mut governor);
         // At the priority of those whose memory it watches: it is late when they take the most.
         let thread = basalt_env::thread::spawn("memory", move || {
-            while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                server.govern(&mut governor);
-            }
+            server.keep_governing(&mut governor, &stopped);
         })?;
         Ok(MemoryThread { thread, stop })
     }
 
     /// Ends it. The last target stays.
     pub(crate) fn stop(self) {
-        drop(self.stop);
+        self.stop.store(true, Ordering::Release);
+        self.thread.thread().unpark();
         if self.thread.join().is_err() {
             tracing::error!("the thread that watches memory had panicked");
         }

@@ -1,6 +1,7 @@
 //! For which budget the engine's target holds: threads learn of a change of `maxmemory` at other
 //! moments than the governor of memory does.
 
+use basalt_stdx::sleeper::Sleeper;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// See the head of this file.
@@ -10,13 +11,19 @@ pub(crate) struct Governed {
     budget_bytes: AtomicU64,
     /// That budget while memory in use is far below its target; else 0.
     far_below_bytes: AtomicU64,
+    /// The governor, between its looks.
+    pub(crate) sleeper: Sleeper,
 }
 
 const NEVER_LOOKED: u64 = u64::MAX;
 
 impl Default for Governed {
     fn default() -> Governed {
-        Governed { budget_bytes: AtomicU64::new(NEVER_LOOKED), far_below_bytes: AtomicU64::new(0) }
+        Governed {
+            budget_bytes: AtomicU64::new(NEVER_LOOKED),
+            far_below_bytes: AtomicU64::new(0),
+            sleeper: Sleeper::default(),
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The governor of memory: how much of the budget is left for the keyspace.
 //!
 //! `maxmemory` is about the resident memory of the process, and only the keyspace can be made
-//! smaller. So ten times a second a thread looks at both, takes everything that is not the keyspace
-//! for given, and tells the engine what is left: the *target*, above which clean entries leave
-//! memory and commands that need memory are refused.
+//! smaller. So ten times a second, and when `maxmemory` was set, a thread looks at both, takes
+//! everything that is not the keyspace for given, and tells the engine what is left: the *target*,
+//! above which clean entries leave memory and commands that need memory are refused.
 //!
 //! What is not the keyspace cannot be read anywhere, it is a difference: resident memory less the
 //! keyspace. The difference is too large for up to a second after the keyspace has become smaller,
@@ -19,10 +19,11 @@
 
 use crate::server::Server;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How often the governor looks.
-pub const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How many looks lie between two questions about what the machine lends the process.
 const LOOKS_A_QUESTION: u64 = 10;
 /// For how long memory that is free may still be resident: the allocator's second, and the time
@@ -151,8 +152,29 @@ impl Server {
         }
     }
 
-    /// Looks once, and tells the engine what the keyspace may take. Called each [`LOOK_EVERY`], by
-    /// one thread that is no network thread.
+    /// Looks ten times a second, and when [`Server::govern_soon`] asks for it, until told to stop
+    /// and unparked. Called by one thread that is no network thread.
+    pub fn keep_governing(&self, governor: &mut Governor, stop: &AtomicBool) {
+        let sleeper = &self.memory_governed.sleeper;
+        sleeper.adopt(&std::thread::current());
+        loop {
+            sleeper.sleep(LOOK_EVERY);
+            if stop.load(Ordering::Acquire) {
+                return;
+            }
+            self.govern(governor);
+        }
+    }
+
+    /// Options have changed. `maxmemory` holds soon: between two looks a client writes tens of
+    /// megabytes.
+    pub fn govern_soon(&self) {
+        if !self.memory_governed.knows(self.config.settings().memory.memory_bytes_max) {
+            self.memory_governed.sleeper.wake();
+        }
+    }
+
+    /// Looks once, and tells the engine what the keyspace may take.
     pub fn govern(&self, governor: &mut Governor) {
         if governor.asks_the_machine() {
             self.follow_machine(governor);

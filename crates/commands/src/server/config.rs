@@ -145,6 +145,7 @@ fn set(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Session
         tracing::info!("CONFIG SET: {notice}");
     }
     prepared.commit();
+    ctx.server.govern_soon();
     reply.ok();
     Ok(Flow::Done)
 }

@@ -1,6 +1,7 @@
 //! How much memory the keyspace may take, and what that means for those who take more.
 
 use crate::residency::holds::Holds;
+use basalt_stdx::sleeper::Sleeper;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -66,6 +67,8 @@ pub(crate) struct MemoryBudget {
     /// What is known of keys on disk takes as much as it may.
     pub(super) are_filters_full: AtomicBool,
     pub(super) holds: Holds,
+    /// Between its rounds.
+    pub(super) evictor: Sleeper,
 }
 
 impl Default for MemoryBudget {
@@ -85,6 +88,7 @@ impl Default for MemoryBudget {
             checkpoint_behind_percent: AtomicU32::default(),
             are_filters_full: AtomicBool::default(),
             holds: Holds::default(),
+            evictor: Sleeper::default(),
         }
     }
 }

@@ -316,11 +316,12 @@ impl Engine {
     /// The evictor's thread. Returns when the engine stops.
     pub(crate) fn run_evict_thread(&self) {
         let mut evictor = Evictor::new(self);
+        self.budget.evictor.adopt(&std::thread::current());
         self.budget.set_kept(true);
         while !self.is_stopping() {
             let pause = evictor.round(self);
             if !pause.is_zero() {
-                std::thread::park_timeout(pause);
+                self.budget.evictor.sleep(pause);
             }
         }
         self.budget.set_kept(false);

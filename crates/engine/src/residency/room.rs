@@ -5,11 +5,20 @@ use crate::residency::budget::{EvictionStats, Room};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+/// A target that is lower by more than this part of what it was is news to the evictor, which may
+/// sleep for as long as it takes to write tens of megabytes. What else moves it ten times a second
+/// is little, and seen in time.
+const LOWERED_PART: u64 = 16;
+
 impl Engine {
     /// The keyspace is to take this many bytes at most; `None` sets no limit. When it takes more,
     /// [`Engine::eviction`] says what becomes of keys.
     pub fn set_memory_target(&self, bytes: Option<u64>) {
-        self.budget.target.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+        let target = bytes.unwrap_or(u64::MAX);
+        let before = self.budget.target.swap(target, Ordering::Relaxed);
+        if target < before - before / LOWERED_PART {
+            self.budget.evictor.wake();
+        }
     }
 
     /// The whole process is to take this many bytes at most, 0 for no limit: so much less may lie
