@@ -7,6 +7,7 @@ mod fcall;
 mod function;
 mod function_changes;
 mod function_figures;
+mod kill;
 mod script;
 
 use basalt_call::entry::Entry;

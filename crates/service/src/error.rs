@@ -54,6 +54,9 @@ impl CommandError {
     pub const BUSY_FUNCTION: CommandError = CommandError::fixed(
         "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.",
     );
+    /// SCRIPT KILL, when nothing takes long.
+    pub const NOT_BUSY: CommandError =
+        CommandError::fixed("NOTBUSY No scripts in execution right now.");
     /// SCRIPT KILL, when all that could be killed has changed something.
     pub const UNKILLABLE: CommandError = CommandError::fixed(
         "UNKILLABLE Sorry the script already executed write commands against the dataset. You can \

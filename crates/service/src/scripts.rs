@@ -16,7 +16,7 @@ use basalt_env::{Clock, Env, Instant};
 use basalt_script::{Level, Look, Overseer, RandomState, Scripts};
 use basalt_stdx::lock_rank::RankedMutex;
 use std::cell::{Cell, OnceCell};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -46,6 +46,8 @@ pub struct ScriptService {
 struct Busy {
     unusual: Arc<Unusual>,
     running: RankedMutex<Vec<Arc<BusyScript>>>,
+    /// Scripts that have run for [`ATTEND_AFTER`], also those that are busy.
+    lasting: AtomicUsize,
     /// The server ends.
     shutting_down: AtomicBool,
 }
@@ -109,6 +111,8 @@ pub struct Running<'s> {
     attended: Cell<Duration>,
     /// It has changed something.
     has_effects: Cell<bool>,
+    /// It counts as one that lasts.
+    lasts: Cell<bool>,
     /// What others know of it, once it is busy.
     entered: OnceCell<Entered>,
 }
@@ -151,6 +155,7 @@ impl ScriptService {
         let busy = Busy {
             unusual,
             running: RankedMutex::default(),
+            lasting: AtomicUsize::new(0),
             shutting_down: AtomicBool::new(false),
         };
         ScriptService {
@@ -177,6 +182,7 @@ impl ScriptService {
             times,
             attended: Cell::new(Duration::ZERO),
             has_effects: Cell::new(false),
+            lasts: Cell::new(false),
             entered: OnceCell::new(),
         }
     }
@@ -194,6 +200,12 @@ impl ScriptService {
     /// A script takes long.
     pub fn any_is_busy(&self) -> bool {
         !self.busy.running.lock().is_empty()
+    }
+
+    /// A script runs that may become busy.
+    pub fn any_may_become_busy(&self) -> bool {
+        // Relaxed: one that has begun just now may as well begin after this look.
+        self.busy.lasting.load(Ordering::Relaxed) > 0
     }
 
     /// A busy script holds one of these partitions.
@@ -219,7 +231,7 @@ impl ScriptService {
     pub fn kill(&self, kind: RunKind) -> Result<(), CommandError> {
         let running = self.busy.running.lock();
         let Some(other) = running.first() else {
-            return Err(CommandError::fixed("NOTBUSY No scripts in execution right now."));
+            return Err(CommandError::NOT_BUSY);
         };
         let of_kind: Vec<_> = running.iter().filter(|run| run.kind == kind).collect();
         if of_kind.is_empty() {
@@ -294,6 +306,9 @@ impl Running<'_> {
         let is_time = time >= self.attended.get() + ATTEND_EVERY;
         if is_time {
             self.attended.set(time);
+            if !self.lasts.replace(true) {
+                self.busy.lasting.fetch_add(1, Ordering::Relaxed);
+            }
         }
         is_time
     }
@@ -340,6 +355,9 @@ impl Overseer for Running<'_> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
+        if self.lasts.get() {
+            self.busy.lasting.fetch_sub(1, Ordering::Relaxed);
+        }
         if let Some(entered) = self.entered.get() {
             self.busy.running.lock().retain(|run| !Arc::ptr_eq(run, &entered.run));
         }
@@ -376,9 +394,8 @@ mod tests {
     fn only_what_takes_long_is_known_and_only_what_has_changed_nothing_is_killed() {
         let env = Env::manual(&Arc::new(ManualClock::default()), 1);
         let service = ScriptService::new(env, Arc::default());
-        let not_busy = CommandError::fixed("NOTBUSY No scripts in execution right now.");
         let (one, other) = (begin(&service, 1), begin(&service, 2));
-        assert_eq!(service.kill(RunKind::Script), Err(not_busy.clone()));
+        assert_eq!(service.kill(RunKind::Script), Err(CommandError::NOT_BUSY));
         assert!(!service.any_is_busy());
         assert_eq!((one.look(), other.look()), (Look::GoOn, Look::GoOn));
         assert!(service.any_is_busy());
@@ -391,7 +408,7 @@ mod tests {
         assert!(!service.holds_one_of(&second));
         assert_eq!(service.kill(RunKind::Script), Err(CommandError::UNKILLABLE));
         drop(one);
-        assert_eq!(service.kill(RunKind::Script), Err(not_busy));
+        assert_eq!(service.kill(RunKind::Script), Err(CommandError::NOT_BUSY));
         assert!(!service.any_is_busy());
     }
 
@@ -413,10 +430,12 @@ mod tests {
         let times = ScriptTimes { started, ran_before, busy_after, ended_after: None };
         let running = service.begin(RunKind::Script, PartitionSet::ALL, times);
         assert_eq!(running.look(), Look::GoOn, "most scripts have soon ended");
+        assert!(!service.any_may_become_busy());
         for _ in 0..3 {
             clock.advance_ms(1);
             assert_eq!(running.look(), Look::Attend);
             assert_eq!(running.look(), Look::GoOn, "it has just done so");
+            assert!(service.any_may_become_busy());
         }
     }
 }

@@ -1,12 +1,10 @@
 //! FUNCTION and what of it changes and shows nothing: the container, KILL, HELP.
 
+use super::kill::kill;
 use crate::help::{container, help};
-use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run};
-use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::scripts::RunKind;
-use basalt_service::session::{Flow, SessionResult};
 use basalt_spec::{CommandSpec, Flag, Flags, Group, Subcommands};
 
 pub(super) const FUNCTION: Entry = Entry {
@@ -34,7 +32,7 @@ pub(super) const FUNCTION_KILL: Entry = Entry {
         tips: &["request_policy:all_shards", "response_policy:one_succeeded"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(kill),
+    run: Run::Session(|ctx, _, reply| kill(ctx, RunKind::Function, reply)),
     ..Entry::DEFAULT
 };
 
@@ -86,12 +84,6 @@ pub(super) const HELP: CommandSpec = CommandSpec {
     complexity: "O(1)",
     ..CommandSpec::DEFAULT
 };
-
-fn kill(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    ctx.server.scripts.kill(RunKind::Function)?;
-    reply.ok();
-    Ok(Flow::Done)
-}
 
 /// ASYNC, SYNC or nothing: what is flushed is little, so it goes at once.
 pub(super) fn has_valid_mode(args: &Args<'_>) -> bool {

@@ -1,6 +1,7 @@
 //! SCRIPT: the scripts that are known, and those that take long.
 
 use super::function::has_valid_mode;
+use super::kill::kill;
 use crate::help::{container, help};
 use basalt_call::context::Context;
 use basalt_call::entry::{Entry, Run};
@@ -82,7 +83,7 @@ pub(super) const SCRIPT_KILL: Entry = Entry {
         tips: &["request_policy:all_shards", "response_policy:one_succeeded"],
         ..CommandSpec::DEFAULT
     },
-    run: Run::Session(kill),
+    run: Run::Session(|ctx, _, reply| kill(ctx, RunKind::Script, reply)),
     ..Entry::DEFAULT
 };
 
@@ -146,12 +147,6 @@ fn flush(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
         return Err(CommandError::fixed("ERR SCRIPT FLUSH only support SYNC|ASYNC option"));
     }
     ctx.server.scripts.known.flush();
-    reply.ok();
-    Ok(Flow::Done)
-}
-
-fn kill(ctx: &mut Context<'_>, _: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
-    ctx.server.scripts.kill(RunKind::Script)?;
     reply.ok();
     Ok(Flow::Done)
 }

@@ -139,6 +139,37 @@ fn longest_wait_beside(server: &Server, calls: &[&[&str]], question: &str) -> Du
 }
 
 /// Messages for the client of a script come when the script has ended.
+/// As in Redis, where it is not even read before.
+#[test]
+fn script_kill_waits_until_a_script_is_busy_or_has_ended() {
+    const BEGUN: Duration = Duration::from_millis(50);
+    for (kind, io_threads) in [(Kind::Redis, "1"), (Kind::Basalt, "1"), (Kind::Basalt, "2")] {
+        let server = Launch::new(kind)
+            .option("io-threads", io_threads)
+            .option("busy-reply-threshold", "500")
+            .start();
+        let (mut caller, mut other) = (server.connect(), server.connect());
+        let library =
+            "#!lua name=l\nredis.register_function('f', function() while true do end end)";
+        caller.call(&["FUNCTION", "LOAD", library]).expect("an answer");
+        let calls: [(&[&str], &str); 2] = [
+            (&["EVAL", "while true do end", "0"], "SCRIPT KILL"),
+            (&["FCALL", "f", "0"], "FUNCTION KILL"),
+        ];
+        for (call, kill) in calls {
+            caller.send(call).expect("it goes");
+            std::thread::sleep(BEGUN);
+            assert_eq!(text(other.run(kill).expect("an answer")), "OK", "{call:?}");
+            let answer = text(caller.receive().expect("an answer"));
+            assert!(answer.contains("Script killed by user"), "{answer}");
+        }
+        caller.send(&["EVAL", "for i = 1, 1000000 do end return 1", "0"]).expect("it goes");
+        let answer = text(other.run("SCRIPT KILL").expect("an answer"));
+        assert_eq!(answer, "NOTBUSY No scripts in execution right now.");
+        assert_eq!(caller.receive().expect("an answer"), Value::Integer(1));
+    }
+}
+
 #[test]
 fn a_client_in_a_script_misses_no_message() {
     let server = launch("2").start();
