@@ -34,7 +34,7 @@ pub(crate) const OWED_BYTES_PAUSE: usize = 16 << 20;
 
 /// Bytes that the client of a front may be owed before its further requests wait: such clients wait
 /// for the answer to a request before they send the next one, or send few ahead.
-const OWED_BYTES_PAUSE_OF_FRONTS: usize = 4 << 20;
+const OWED_BYTES_PAUSE_OF_FRONTS: usize = 256 << 10;
 
 /// Bytes that one read takes. What a front makes of them holds up other clients.
 const READ_BYTES_MAX: usize = 256 << 10;
@@ -550,10 +550,11 @@ impl Connection {
         (self.readable || self.input.is_parsable()) && !self.is_idle()
     }
 
-    /// What there is to do begins with reading the rest of a request, or what is dropped.
+    /// What there is to do begins with reading the rest of a request, or what is dropped, or it is
+    /// the last: it comes behind what others have to do.
     #[inline]
-    pub(crate) fn is_unfinished(&self) -> bool {
-        !self.input.wants_nothing() || self.lingers()
+    pub(crate) fn comes_later(&self) -> bool {
+        !self.input.wants_nothing() || self.lingers() || self.peer_closed
     }
 
     /// There is something to be read and dropped.

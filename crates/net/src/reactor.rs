@@ -3,9 +3,12 @@
 
 mod behind;
 mod care;
+mod later;
 mod lent;
+mod serve_later;
 
 use self::behind::{Behind, HELD_PAUSE, pause};
+use self::later::Later;
 use crate::buffers::BufferPool;
 use crate::connection::{Connection, State};
 use crate::gather;
@@ -43,10 +46,6 @@ const EVENTS_A_POLL: usize = 1024;
 const CARE_EVERY: Duration = Duration::from_secs(1);
 /// How often it is looked whether there is room for the requests that wait for it.
 const ROOM_EVERY: Duration = Duration::from_millis(2);
-/// How many connections with a part of a request are read in one turn, and how many newcomers:
-/// thousands that send byte by byte, or come at once, are not read before those that have something
-/// to be answered.
-const LATER_A_TURN: usize = 64;
 /// How long a stopping thread waits for clients to take what they are owed.
 const DRAIN_MAX: Duration = Duration::from_secs(5);
 
@@ -72,10 +71,7 @@ pub(crate) struct Reactor {
     generation: u64,
     /// Connections with something to do.
     pub(crate) ready: Vec<usize>,
-    /// Those of which nothing has been read yet.
-    newcomers: VecDeque<usize>,
-    /// Those of which a part of a request is there, and more has come, and those that linger.
-    unfinished: VecDeque<usize>,
+    later: Later,
     /// Lets other programs have its core while there are such, with which it hardly ever sleeps.
     way: GiveWay,
     /// Those whose request waits for room that others take, …
@@ -84,10 +80,6 @@ pub(crate) struct Reactor {
     last_room: Instant,
     /// Those that are served now.
     pub(crate) serving: Vec<usize>,
-    /// The first of them of which nothing has been read yet.
-    pub(crate) serving_first_new: usize,
-    /// The first of them of which a part of a request is there.
-    pub(crate) serving_first_unfinished: usize,
     /// Those that were served in this turn.
     touched: Vec<usize>,
     /// How many of those that are ready were put off, or had their share in the last turn, which
@@ -140,14 +132,11 @@ impl Reactor {
             vacant: Vec::new(),
             generation: 0,
             ready: Vec::new(),
-            newcomers: VecDeque::new(),
-            unfinished: VecDeque::new(),
+            later: Later::default(),
             way: GiveWay::default(),
             crowded: VecDeque::new(),
             last_room: server.env.clock.now(),
             serving: Vec::new(),
-            serving_first_new: 0,
-            serving_first_unfinished: 0,
             touched: Vec::new(),
             put_off: 0,
             held_count: 0,
@@ -178,7 +167,7 @@ impl Reactor {
             }
             let timeout = self.timeout(turn);
             self.run_turn(turn, &mut events, timeout);
-            if !self.unfinished.is_empty() || !self.newcomers.is_empty() {
+            if self.has_later() {
                 self.way.give_way(&*self.clock);
             }
         }
@@ -207,6 +196,9 @@ impl Reactor {
         self.wake_sleepers(turn);
         self.have_some_try(turn);
         turn.serve(self);
+        if self.has_later() {
+            turn.serve_later(self);
+        }
         turn.worker.end_turn(&server);
         turn.worker.end_some_subscriptions(&server);
         self.bury_and_watch(turn);
@@ -264,8 +256,8 @@ impl Reactor {
     }
 
     /// Those that are ready are going to be served: first one that was put off, then those that
-    /// have just become ready, which mostly want little, then the others that were put off, then
-    /// some newcomers, and in the end some that have sent more of a request.
+    /// have just become ready, which mostly want little, and in the end the others that were put
+    /// off.
     #[inline]
     pub(crate) fn begin_serving(&mut self) {
         std::mem::swap(&mut self.serving, &mut self.ready);
@@ -273,38 +265,7 @@ impl Reactor {
         if put_off > 1 {
             self.serving[1..].rotate_left(put_off - 1);
         }
-        self.serving_first_new = self.serving.len();
-        self.serving_first_unfinished = self.serving.len();
-        if !self.newcomers.is_empty() || !self.unfinished.is_empty() {
-            self.serve_some_later_ones();
-        }
         self.held_count = 0;
-    }
-
-    #[inline(never)]
-    fn serve_some_later_ones(&mut self) {
-        let newcomers = self.newcomers.len().min(LATER_A_TURN);
-        self.serving.extend(self.newcomers.drain(..newcomers));
-        self.serving_first_unfinished = self.serving.len();
-        let unfinished = self.unfinished.len().min(LATER_A_TURN);
-        self.serving.extend(self.unfinished.drain(..unfinished));
-    }
-
-    /// Those from this place on are served in a later turn, first of all that are unfinished.
-    #[cold]
-    pub(crate) fn put_back_unfinished(&mut self, from: usize) {
-        for index in self.serving.drain(from..).rev() {
-            self.unfinished.push_front(index);
-        }
-    }
-
-    /// The newcomers from this place on are served in a later turn, first of all newcomers.
-    #[cold]
-    pub(crate) fn put_back_newcomers(&mut self, from: usize) {
-        for index in self.serving.drain(from..self.serving_first_unfinished).rev() {
-            self.newcomers.push_front(index);
-        }
-        self.serving_first_unfinished = from;
     }
 
     /// Where the one behind this connection stands among those that are served.
@@ -325,8 +286,8 @@ impl Reactor {
         served.retain(|&index| {
             let Some(connection) = &mut self.connections[index] else { return false };
             connection.scheduled = connection.has_more();
-            if connection.scheduled && connection.is_unfinished() {
-                self.unfinished.push_back(index);
+            if connection.scheduled && connection.comes_later() {
+                self.later.add_unfinished(index);
                 return false;
             }
             connection.scheduled
@@ -374,9 +335,9 @@ impl Reactor {
         {
             connection.scheduled = true;
             if connection.is_new {
-                self.newcomers.push_back(index);
-            } else if connection.is_unfinished() {
-                self.unfinished.push_back(index);
+                self.later.add_newcomer(index);
+            } else if connection.comes_later() {
+                self.later.add_unfinished(index);
             } else {
                 self.ready.push(index);
             }
@@ -384,13 +345,13 @@ impl Reactor {
     }
 
     fn has_ready(&self) -> bool {
-        !self.ready.is_empty() || !self.unfinished.is_empty() || !self.newcomers.is_empty()
+        !self.ready.is_empty() || self.has_later()
     }
 
     fn read_mail(&mut self, turn: &mut Turn) {
         for message in self.mailbox.take() {
             match message {
-                Message::Connection(new) => self.adopt(turn, new),
+                Message::Connection(new) => self.later.add_arrival(new),
                 Message::WaitOver { connection, result } => self.resume(turn, connection, result),
                 Message::LogMoved => {
                     self.resume_with_log(turn);
@@ -407,6 +368,7 @@ impl Reactor {
         }
     }
 
+    /// A connection that has come is polled from now on, and its client known to others.
     fn adopt(&mut self, turn: &mut Turn, new: NewConnection) {
         let NewConnection { mut stream, mut wire, address, local_address, certificate_name } = new;
         let index = self.vacant.pop().unwrap_or_else(|| {
@@ -715,8 +677,7 @@ impl Reactor {
         self.mailbox.connections.fetch_sub(1, Ordering::Relaxed);
         if connection.scheduled {
             self.ready.retain(|&ready| ready != index);
-            self.newcomers.retain(|&newcomer| newcomer != index);
-            self.unfinished.retain(|&unfinished| unfinished != index);
+            self.later.forget(index);
         }
         if connection.listed_as_gated {
             self.gated.retain(|&gated| gated != index);
@@ -736,6 +697,7 @@ impl Reactor {
 
     fn begin_stop(&mut self) {
         self.stopping = Some(self.clock.now());
+        self.turn_arrivals_away();
         for index in 0..self.connections.len() {
             if let Some(connection) = &mut self.connections[index] {
                 connection.begin_stop();

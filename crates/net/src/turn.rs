@@ -18,16 +18,15 @@ use basalt_env::Instant;
 use basalt_resp::RequestLimits;
 use basalt_service::scripts::{Attendant, Nobody};
 use basalt_service::session::Session;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A turn of one connection ends after this time, whatever it still has.
 const TURN_MAX: Duration = Duration::from_micros(100);
 
-/// Bytes of parts of requests that are read in one turn, and bytes of newcomers: to take a body out
-/// of chunks of a byte takes 5 µs a KiB.
-const LATER_BYTES_A_TURN: usize = 256 << 10;
+/// For how long those are read in one turn that come behind the others, and how many of each kind.
+const LATER_READS_MAX: Duration = Duration::from_micros(50);
+const LATER_A_TURN: usize = 16;
 
 /// Reads of what a client says while a standing command waits.
 const HEARD_READS_MAX: usize = 8;
@@ -169,14 +168,42 @@ impl Turn {
 
     /// Serves the connections that are ready; leaves those ready that have more to do.
     pub(crate) fn serve(&mut self, reactor: &mut Reactor) {
-        let batch_max = self.worker.settings.network.batch_commands_max;
-        self.budget = Budget::default();
-        // A command that takes long empties this list: then its connection alone is left to be
-        // finished.
         reactor.begin_serving();
         // All read first: the kernel's instructions and ours drive each other out of the cache.
-        self.read_all(reactor);
+        for at in 0..reactor.serving.len() {
+            self.read(reactor, reactor.serving[at]);
+        }
+        let first_put_off = self.serve_read(reactor);
+        reactor.end_serving(first_put_off);
+    }
+
+    /// Serves some of those that come behind the others, which have been sent what they are owed.
+    #[inline(never)]
+    pub(crate) fn serve_later(&mut self, reactor: &mut Reactor) {
+        let start = self.server.env.clock.now();
+        for _ in 0..LATER_A_TURN {
+            let count = reactor.serve_next_later(self);
+            let all = reactor.serving.len();
+            for at in all - count..all {
+                self.read(reactor, reactor.serving[at]);
+            }
+            if count == 0 || self.server.env.clock.since(start) > LATER_READS_MAX {
+                break;
+            }
+        }
+        self.serve_read(reactor);
+        reactor.end_serving_later();
+    }
+
+    /// Has the requests run of those that were read; returns the place of the first one that is put
+    /// off.
+    #[inline(always)]
+    fn serve_read(&mut self, reactor: &mut Reactor) -> usize {
+        let batch_max = self.worker.settings.network.batch_commands_max;
+        self.budget = Budget::default();
         let mut at = 0;
+        // A command that takes long empties this list: then its connection alone is left to be
+        // finished.
         while let Some(&index) = reactor.serving.get(at)
             && !self.budget.is_spent()
         {
@@ -199,62 +226,29 @@ impl Turn {
         for at in 0..reactor.serving.len() {
             self.finish(reactor, reactor.serving[at]);
         }
-        let first_put_off = match self.budget.put_off_behind() {
+        match self.budget.put_off_behind() {
             Some(client) => reactor.behind(client as usize),
             None => at,
-        };
-        reactor.end_serving(first_put_off);
-    }
-
-    /// Reads from those that are served; from newcomers, and parts of requests, only so far that
-    /// others wait little for them.
-    fn read_all(&mut self, reactor: &mut Reactor) {
-        for at in 0..reactor.serving_first_new {
-            self.read(reactor, reactor.serving[at]);
-        }
-        let newcomers = reactor.serving_first_new..reactor.serving_first_unfinished;
-        if let Some(left) = self.read_some(reactor, newcomers) {
-            reactor.put_back_newcomers(left);
-        }
-        let unfinished = reactor.serving_first_unfinished..reactor.serving.len();
-        if let Some(left) = self.read_some(reactor, unfinished) {
-            reactor.put_back_unfinished(left);
         }
     }
 
-    /// Reads from some of those that are served; returns the first that is not read any more.
-    fn read_some(&mut self, reactor: &mut Reactor, places: Range<usize>) -> Option<usize> {
-        let mut left = LATER_BYTES_A_TURN;
-        for at in places.clone() {
-            left = left.saturating_sub(self.read(reactor, reactor.serving[at]));
-            if left == 0 {
-                return Some(at + 1).filter(|&next| next < places.end);
-            }
-        }
-        None
-    }
-
-    /// Reads from a connection what its socket has, as far as it may be read; returns the bytes.
-    fn read(&mut self, reactor: &mut Reactor, index: usize) -> usize {
-        let Some(connection) = &mut reactor.connections[index] else { return 0 };
+    /// Reads from a connection what its socket has, as far as it may be read.
+    fn read(&mut self, reactor: &mut Reactor, index: usize) {
+        let Some(connection) = &mut reactor.connections[index] else { return };
         if connection.is_idle() || !connection.readable {
             if connection.listens() {
                 self.hear(reactor, index);
             } else if connection.has_more_to_drop() {
                 let bytes = connection.drop_unread(&mut reactor.pool);
                 self.worker.counters.bytes_in.add(bytes as u64);
-                return bytes;
             }
-            return 0;
+            return;
         }
         if connection.input.is_parsable() {
-            return 0; // What has been read goes first.
+            return; // What has been read goes first.
         }
         match connection.read(&mut reactor.pool) {
-            ReadOutcome::Bytes(bytes) => {
-                self.worker.counters.bytes_in.add(bytes as u64);
-                return bytes;
-            }
+            ReadOutcome::Bytes(bytes) => self.worker.counters.bytes_in.add(bytes as u64),
             ReadOutcome::Nothing => {}
             // It may have shut down only its sending side: what it is owed is still sent.
             ReadOutcome::Closed if connection.owes() => {
@@ -262,7 +256,6 @@ impl Turn {
             }
             ReadOutcome::Closed => connection.state = State::Dead,
         }
-        0
     }
 
     /// Reads what a client says while a standing command of its front waits. If that is a request,

@@ -11,10 +11,10 @@ use std::sync::atomic::Ordering;
 /// How many connections are looked at in one turn, and how many of these are answered or closed,
 /// each of which takes system calls. Thousands that are late at once are spread over as many turns
 /// as that takes: in one turn, 5,000 had the other clients wait for 20 ms.
-const CARED_FOR_A_TURN: usize = 1024;
-const ANSWERED_A_TURN: usize = 32;
+const CARED_FOR_A_TURN: usize = 512;
+const ANSWERED_A_TURN: usize = 8;
 /// How many that wait for room are asked in one turn.
-const ROOM_FOR_A_TURN: usize = 16;
+const ROOM_FOR_A_TURN: usize = 8;
 
 impl Reactor {
     /// Counts the turn's requests. Once a second: clients that have been silent for too long,
