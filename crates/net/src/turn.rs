@@ -25,7 +25,7 @@ use std::time::Duration;
 const TURN_MAX: Duration = Duration::from_micros(100);
 
 /// For how long those are read in one turn that come behind the others, and how many of each kind.
-const LATER_READS_MAX: Duration = Duration::from_micros(50);
+const LATER_READS_MAX: Duration = Duration::from_micros(100);
 const LATER_A_TURN: usize = 16;
 
 /// Reads of what a client says while a standing command waits.
