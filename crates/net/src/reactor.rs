@@ -71,6 +71,7 @@ pub(crate) struct Reactor {
     generation: u64,
     /// Connections with something to do.
     pub(crate) ready: Vec<usize>,
+    /// Those that are served behind them.
     later: Later,
     /// Lets other programs have its core while there are such, with which it hardly ever sleeps.
     way: GiveWay,

@@ -16,7 +16,7 @@ use basalt_env::{Clock, Env, Instant};
 use basalt_script::{Level, Look, Overseer, RandomState, Scripts};
 use basalt_stdx::lock_rank::RankedMutex;
 use std::cell::{Cell, OnceCell};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -46,8 +46,9 @@ pub struct ScriptService {
 struct Busy {
     unusual: Arc<Unusual>,
     running: RankedMutex<Vec<Arc<BusyScript>>>,
-    /// Scripts that have run for [`ATTEND_AFTER`], also those that are busy.
-    lasting: AtomicUsize,
+    /// Scripts that have run for [`ATTEND_AFTER`], also those that are busy: when they began, and
+    /// how long they had run before.
+    lasting: RankedMutex<Vec<(Instant, Duration)>>,
     /// The server ends.
     shutting_down: AtomicBool,
 }
@@ -155,7 +156,7 @@ impl ScriptService {
         let busy = Busy {
             unusual,
             running: RankedMutex::default(),
-            lasting: AtomicUsize::new(0),
+            lasting: RankedMutex::default(),
             shutting_down: AtomicBool::new(false),
         };
         ScriptService {
@@ -202,10 +203,11 @@ impl ScriptService {
         !self.busy.running.lock().is_empty()
     }
 
-    /// A script runs that may become busy.
-    pub fn any_may_become_busy(&self) -> bool {
-        // Relaxed: one that has begun just now may as well begin after this look.
-        self.busy.lasting.load(Ordering::Relaxed) > 0
+    /// A script runs that may become busy, and has run for this long.
+    pub fn any_has_run_for(&self, time: Duration) -> bool {
+        let lasting = self.busy.lasting.lock();
+        let times = lasting.iter().map(|&(begun, before)| self.env.clock.since(begun) + before);
+        times.max().is_some_and(|longest| longest >= time)
     }
 
     /// A busy script holds one of these partitions.
@@ -307,7 +309,7 @@ impl Running<'_> {
         if is_time {
             self.attended.set(time);
             if !self.lasts.replace(true) {
-                self.busy.lasting.fetch_add(1, Ordering::Relaxed);
+                self.busy.lasting.lock().push((self.times.started, self.times.ran_before));
             }
         }
         is_time
@@ -356,7 +358,11 @@ impl Overseer for Running<'_> {
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if self.lasts.get() {
-            self.busy.lasting.fetch_sub(1, Ordering::Relaxed);
+            let mut lasting = self.busy.lasting.lock();
+            let own = (self.times.started, self.times.ran_before);
+            if let Some(at) = lasting.iter().position(|&other| other == own) {
+                lasting.swap_remove(at);
+            }
         }
         if let Some(entered) = self.entered.get() {
             self.busy.running.lock().retain(|run| !Arc::ptr_eq(run, &entered.run));
@@ -430,12 +436,15 @@ mod tests {
         let times = ScriptTimes { started, ran_before, busy_after, ended_after: None };
         let running = service.begin(RunKind::Script, PartitionSet::ALL, times);
         assert_eq!(running.look(), Look::GoOn, "most scripts have soon ended");
-        assert!(!service.any_may_become_busy());
+        assert!(!service.any_has_run_for(Duration::ZERO));
         for _ in 0..3 {
             clock.advance_ms(1);
             assert_eq!(running.look(), Look::Attend);
             assert_eq!(running.look(), Look::GoOn, "it has just done so");
-            assert!(service.any_may_become_busy());
         }
+        assert!(service.any_has_run_for(Duration::from_millis(3)));
+        assert!(!service.any_has_run_for(Duration::from_millis(4)));
+        drop(running);
+        assert!(!service.any_has_run_for(Duration::ZERO));
     }
 }

@@ -6,7 +6,7 @@
 //! poll ▸ those that are ready ▸ what they are owed is sent ▸ some of these ▸ poll …
 //! ```
 //! Thousands that come at once, send byte by byte or go at once take a tenth of a millisecond at a
-//! time, and nobody who has a request waits for more of them than that.
+//! time, and a client with a request waits for no more of them than that.
 
 use crate::mailbox::NewConnection;
 use std::collections::VecDeque;
