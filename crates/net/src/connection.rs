@@ -525,8 +525,11 @@ impl Connection {
     /// may be long in coming is kept in no more memory than it needs.
     #[inline]
     pub(crate) fn settle(&mut self, pool: &mut BufferPool) {
-        let owed_bytes = self.owed_bytes();
+        let (owed_bytes, lingers) = (self.owed_bytes(), self.lingers());
         let Some(share) = &mut self.share else { return };
+        if lingers {
+            self.input.end(pool);
+        }
         if self.input.wants_nothing() {
             self.crowded_since = None;
             if self.input.is_parsed() {

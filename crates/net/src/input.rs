@@ -361,10 +361,12 @@ impl Input {
         }
     }
 
-    /// Its connection ends.
+    /// Nothing of it will be parsed any more.
     pub(crate) fn end(&mut self, pool: &mut BufferPool) {
-        if self.bytes.capacity() > KEPT_BYTES_MAX {
-            pool.give_large(std::mem::take(&mut self.bytes));
+        let bytes = std::mem::take(self).bytes;
+        match bytes.capacity() > KEPT_BYTES_MAX {
+            true => pool.give_large(bytes),
+            false => pool.give(bytes),
         }
     }
 
@@ -633,6 +635,16 @@ mod tests {
             Step::Compact => input.compact(pool),
             Step::Shrink => input.shrink(),
         }
+    }
+
+    /// Thousands that are refused would each take new memory else.
+    #[test]
+    fn the_buffer_of_one_that_ends_is_for_others() {
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        feed(&mut input, &mut pool, b"PUT /v1/strings/k HTTP/1.1\r\n");
+        input.want(100);
+        input.end(&mut pool);
+        assert_eq!((pool.idle_count(), input.memory_bytes(), input.pending()), (1, 0, 0));
     }
 
     /// A front may make several requests of one, whose bytes go with the last of them.

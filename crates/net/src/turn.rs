@@ -24,9 +24,8 @@ use std::time::Duration;
 /// A turn of one connection ends after this time, whatever it still has.
 const TURN_MAX: Duration = Duration::from_micros(100);
 
-/// For how long those are read in one turn that come behind the others, and how many of each kind.
-const LATER_READS_MAX: Duration = Duration::from_micros(100);
-const LATER_A_TURN: usize = 16;
+/// For how long those are served in one turn that come behind the others.
+const LATER_MAX: Duration = Duration::from_micros(100);
 
 /// Reads of what a client says while a standing command waits.
 const HEARD_READS_MAX: usize = 8;
@@ -178,21 +177,21 @@ impl Turn {
     }
 
     /// Serves some of those that come behind the others, which have been sent what they are owed.
+    /// Each one is done with before the next, because none of what it takes is small: to read a
+    /// part of a large request, to refuse one, to close a connection.
     #[inline(never)]
     pub(crate) fn serve_later(&mut self, reactor: &mut Reactor) {
         let start = self.server.env.clock.now();
-        for _ in 0..LATER_A_TURN {
-            let count = reactor.serve_next_later(self);
-            let all = reactor.serving.len();
-            for at in all - count..all {
+        while reactor.serve_next_later(self) {
+            for at in 0..reactor.serving.len() {
                 self.read(reactor, reactor.serving[at]);
             }
-            if count == 0 || self.server.env.clock.since(start) > LATER_READS_MAX {
+            self.serve_read(reactor);
+            reactor.end_serving_later(self);
+            if self.server.env.clock.since(start) > LATER_MAX {
                 break;
             }
         }
-        self.serve_read(reactor);
-        reactor.end_serving_later();
     }
 
     /// Has the requests run of those that were read; returns the place of the first one that is put

@@ -15,7 +15,6 @@
 use super::{Connection, State};
 use crate::buffers::BufferPool;
 use crate::front::Linger;
-use crate::input::Input;
 use std::io::ErrorKind;
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ impl Connection {
     pub(super) fn after_last_reply(&mut self) -> State {
         match self.linger() {
             Some(linger) if self.stream.end_writing().is_ok() => {
-                self.let_go_of_input();
+                self.let_go_of_room();
                 self.closing_since = None;
                 State::Lingering { bytes_left: linger.bytes_max }
             }
@@ -88,8 +87,7 @@ impl Connection {
     }
 
     /// Nothing of its client's will be parsed any more.
-    fn let_go_of_input(&mut self) {
-        self.input = Input::default();
+    fn let_go_of_room(&mut self) {
         (self.is_crowded, self.crowded_since) = (false, None);
         if let Some(share) = &mut self.share {
             share.leave_seat();

@@ -12,9 +12,10 @@ use std::sync::atomic::Ordering;
 /// each of which takes system calls. Thousands that are late at once are spread over as many turns
 /// as that takes: in one turn, 5,000 had the other clients wait for 20 ms.
 const CARED_FOR_A_TURN: usize = 512;
-const ANSWERED_A_TURN: usize = 8;
-/// How many that wait for room are asked in one turn.
-const ROOM_FOR_A_TURN: usize = 8;
+const ANSWERED_A_TURN: usize = 4;
+/// How many that wait for room are asked in one turn, and how many of these are turned away.
+const ROOM_FOR_A_TURN: usize = 16;
+const TURNED_AWAY_A_TURN: usize = 4;
 
 impl Reactor {
     /// Counts the turn's requests. Once a second: clients that have been silent for too long,
@@ -102,7 +103,11 @@ impl Reactor {
         }
         self.last_room = now;
         self.pool.drop_large();
+        let mut turned_away = 0;
         for _ in 0..self.crowded.len().min(ROOM_FOR_A_TURN) {
+            if turned_away == TURNED_AWAY_A_TURN {
+                return;
+            }
             let Some(id) = self.crowded.pop_front() else { return };
             let Some(connection) = self.connection(id) else { continue };
             let room = match (connection.is_crowded(), connection.is_crowded) {
@@ -115,6 +120,7 @@ impl Reactor {
                 Room::Taken => self.schedule(id.index),
                 Room::NotYet => self.crowded.push_back(id),
                 Room::None => {
+                    turned_away += 1;
                     turn.turn_away(self, id.index);
                     turn.finish(self, id.index);
                     self.after_turn(turn, id.index);

@@ -12,30 +12,25 @@ impl Reactor {
         !self.later.is_empty()
     }
 
-    /// One connection of each kind is going to be served; returns how many that are, none if all
-    /// are served. They are the last ones of [`Reactor::serving`].
-    pub(crate) fn serve_next_later(&mut self, turn: &mut Turn) -> usize {
+    /// One connection of each kind is going to be served; returns false if there is none.
+    pub(crate) fn serve_next_later(&mut self, turn: &mut Turn) -> bool {
         if let Some(new) = self.later.next_arrival() {
             self.adopt(turn, new);
         }
-        let before = self.serving.len();
         self.serving.extend(self.later.next());
-        self.serving.len() - before
+        !self.serving.is_empty()
     }
 
-    /// Those that were served behind the others are ready if they have more to do.
-    pub(crate) fn end_serving_later(&mut self) {
-        self.touched.extend_from_slice(&self.serving);
-        for at in 0..self.serving.len() {
-            let index = self.serving[at];
+    /// Those that were served are closed, or served again if they have more to do.
+    pub(crate) fn end_serving_later(&mut self, turn: &mut Turn) {
+        let mut served = std::mem::take(&mut self.serving);
+        for index in served.drain(..) {
             if let Some(connection) = &mut self.connections[index] {
                 connection.scheduled = false;
-                if connection.has_more() {
-                    self.schedule(index);
-                }
             }
+            self.after_turn(turn, index);
         }
-        self.serving.clear();
+        self.serving = served;
     }
 
     /// Those that have come are not let in any more.
