@@ -6,7 +6,7 @@
 //! bytes and numbers. Its invariant: whatever the simulated disk lets happen in a crash, a real
 //! disk may do too. Read next: [`disk`] for the trait, `sim_disk` for what a power cut may leave
 //! behind.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod clock;
 pub mod disk;
@@ -17,6 +17,7 @@ pub mod random;
 mod real_disk;
 mod sim_disk;
 mod sim_file;
+mod slice;
 pub mod thread;
 
 pub use clock::{Clock, ManualClock, SystemClock};

@@ -7,6 +7,10 @@ use rustix::thread::set_current_timer_slack;
 use std::io;
 use std::num::NonZeroU64;
 pub use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What Linux takes.
+const SHORTEST_SLICE: Duration = Duration::from_micros(100);
 
 /// Starts a thread of this name (15 bytes of it are seen in `top -H` and in a debugger).
 ///
@@ -23,6 +27,13 @@ pub fn spawn<T: Send + 'static>(
 /// together with others. Where the system does not know how, it stays as it is.
 pub fn wake_on_time() {
     let _ = set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// Has this thread run as soon as there is something to do, rather than at the end of the slice of
+/// another one that has its core, of milliseconds. Where the system does not know how, it stays as
+/// it is.
+pub fn run_at_once() {
+    crate::slice::set(SHORTEST_SLICE);
 }
 
 #[cfg(test)]

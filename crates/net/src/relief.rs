@@ -71,6 +71,7 @@ impl Relief {
             draws::begin(seed);
             // Its pauses are of 0.1 ms.
             basalt_env::thread::wake_on_time();
+            basalt_env::thread::run_at_once();
             run(&loans, &stopped);
         })?;
         Ok(Relief { thread, stop })

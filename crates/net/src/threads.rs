@@ -7,7 +7,7 @@ use crate::share::Held;
 use crate::turn::Turn;
 use basalt_dispatch::Dispatcher;
 use basalt_dispatch::Worker;
-use basalt_env::thread::JoinHandle;
+use basalt_env::thread::{JoinHandle, run_at_once};
 use basalt_service::draws;
 use basalt_stdx::lock_rank::RankedMutex;
 use mio::{Poll, Waker};
@@ -62,6 +62,7 @@ impl NetThreads {
             let seed = server.env.entropy.seed();
             let thread = basalt_env::thread::spawn(&format!("net-{number}"), move || {
                 draws::begin(seed);
+                run_at_once();
                 reactor.run(&mut turn);
                 drop::<Sender<()>>(runs);
             })?;
