@@ -1,9 +1,10 @@
 //! The governor of memory: how much of the budget is left for the keyspace.
 //!
 //! `maxmemory` is about the resident memory of the process, and only the keyspace can be made
-//! smaller. So ten times a second, and when `maxmemory` was set, a thread looks at both, takes
-//! everything that is not the keyspace for given, and tells the engine what is left: the *target*,
-//! above which clean entries leave memory and commands that need memory are refused.
+//! smaller. So ten times a second, twice where very much is left, and when `maxmemory` was set, a
+//! thread looks at both, takes everything that is not the keyspace for given, and tells the engine
+//! what is left: the *target*, above which clean entries leave memory and commands that need memory
+//! are refused.
 //!
 //! What is not the keyspace cannot be read anywhere, it is a difference: resident memory less the
 //! keyspace. The difference is too large for up to a second after the keyspace has become smaller,
@@ -22,10 +23,12 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often the governor looks.
+/// How often the governor looks …
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How many looks lie between two questions about what the machine lends the process.
-const LOOKS_A_QUESTION: u64 = 10;
+/// … and where very much is left.
+const LOOK_SELDOM: Duration = Duration::from_millis(500);
+/// How often it asks what the machine lends the process: a second, less what a look may be early.
+const ASK_EVERY_NS: u64 = 950_000_000;
 /// For how long memory that is free may still be resident: the allocator's second, and the time
 /// that its thread takes.
 const GIVEN_BACK_WITHIN_NS: u64 = 1_500_000_000;
@@ -46,6 +49,9 @@ const KEYSPACE_BYTES_MIN: u64 = 1 << 20;
 /// come near the target before the next look: a thread takes some hundred megabytes a second from
 /// its sockets. So threads need not count then what they write.
 const FAR_BYTES_A_THREAD: u64 = 128 << 20;
+/// With this many times as many, and half of the budget, they do not before one that is seldom, and
+/// nor does what clients hold.
+const SELDOM_TIMES: u64 = 10;
 
 /// What the governor sees in one look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +77,8 @@ pub struct Ruling {
     pub is_far: bool,
     /// The allocator shall give back what is free.
     pub purges: bool,
+    /// When to look again.
+    pub pause: Duration,
 }
 
 /// What it has seen lately. See the head of this file.
@@ -79,7 +87,7 @@ pub struct Governor {
     /// Of the last 1.5 s, the oldest first.
     looks: VecDeque<Look>,
     purged_ns: Option<u64>,
-    count: u64,
+    asked_ns: Option<u64>,
     /// What the machine has lent the process when it was asked.
     machine_bytes: Option<u64>,
 }
@@ -98,17 +106,24 @@ impl Governor {
         let target_bytes = goal.saturating_sub(self.other_bytes(look.resident_bytes)).max(least);
         let left = target_bytes.saturating_sub(look.keyspace_bytes);
         let far_bytes = FAR_BYTES_A_THREAD.saturating_mul(look.threads);
+        let is_far = left >= far_bytes && left >= look.keyspace_bytes;
+        let is_very_far =
+            left >= far_bytes.saturating_mul(SELDOM_TIMES) && left >= look.budget_bytes / 2;
         Ruling {
             target_bytes,
-            is_far: left >= far_bytes && left >= look.keyspace_bytes,
+            is_far,
             purges: look.resident_bytes > goal && self.may_purge(look.now_ns),
+            pause: if is_far && is_very_far { LOOK_SELDOM } else { LOOK_EVERY },
         }
     }
 
     /// Whether this look begins with a question about what the machine lends the process.
-    fn asks_the_machine(&mut self) -> bool {
-        self.count += 1;
-        self.count % LOOKS_A_QUESTION == 1
+    fn asks_the_machine(&mut self, now_ns: u64) -> bool {
+        let asks = self.asked_ns.is_none_or(|asked_ns| now_ns >= asked_ns + ASK_EVERY_NS);
+        if asks {
+            self.asked_ns = Some(now_ns);
+        }
+        asks
     }
 
     /// There is no budget: what was seen with one says nothing when there is one again.
@@ -152,17 +167,18 @@ impl Server {
         }
     }
 
-    /// Looks ten times a second, and when [`Server::govern_soon`] asks for it, until told to stop
-    /// and unparked. Called by one thread that is no network thread.
+    /// Looks as often as there is need, and when [`Server::govern_soon`] asks for it, until told to
+    /// stop and unparked. Called by one thread that is no network thread.
     pub fn keep_governing(&self, governor: &mut Governor, stop: &AtomicBool) {
         let sleeper = &self.memory_governed.sleeper;
         sleeper.adopt(&std::thread::current());
+        let mut pause = LOOK_EVERY;
         loop {
-            sleeper.sleep(LOOK_EVERY);
+            sleeper.sleep(pause);
             if stop.load(Ordering::Acquire) {
                 return;
             }
-            self.govern(governor);
+            pause = self.govern(governor);
         }
     }
 
@@ -174,9 +190,10 @@ impl Server {
         }
     }
 
-    /// Looks once, and tells the engine what the keyspace may take.
-    pub fn govern(&self, governor: &mut Governor) {
-        if governor.asks_the_machine() {
+    /// Looks once, and tells the engine what the keyspace may take; returns when to look again.
+    pub fn govern(&self, governor: &mut Governor) -> Duration {
+        let now_ns = self.env.clock.monotonic_ns();
+        if governor.asks_the_machine(now_ns) {
             self.follow_machine(governor);
         }
         let budget_bytes = self.config.settings().memory.memory_bytes_max;
@@ -187,12 +204,12 @@ impl Server {
             governor.rest();
             self.engine.set_memory_target(None);
             self.memory_governed.note(0, false);
-            return;
+            return LOOK_EVERY;
         }
         let keyspace_bytes = self.engine.memory_at_once();
         self.note_memory(keyspace_bytes);
         let ruling = governor.decide(Look {
-            now_ns: self.env.clock.monotonic_ns(),
+            now_ns,
             resident_bytes: self.host.memory().rss,
             keyspace_bytes,
             budget_bytes,
@@ -203,6 +220,7 @@ impl Server {
         if ruling.purges {
             self.host.give_memory_back();
         }
+        ruling.pause
     }
 }
 
@@ -299,6 +317,23 @@ mod tests {
         assert_eq!(count(970), 0);
         assert_eq!(count(971), 4, "in two seconds");
         assert_eq!(count(900), 0);
+    }
+
+    #[test]
+    fn it_looks_seldom_only_with_very_much_left() {
+        const LARGE: u64 = 16_000 * MIB;
+        let mut it = Simulated::default();
+        assert_eq!(it.look_with(200, 100, LARGE).pause, LOOK_SELDOM);
+        assert_eq!(it.look_with(9_000, 8_900, LARGE).pause, LOOK_EVERY, "half is used");
+        let mut it = Simulated::default();
+        assert_eq!(it.look_with(200, 100, 5_000 * MIB).pause, LOOK_EVERY, "it is soon filled");
+    }
+
+    #[test]
+    fn the_machine_is_asked_once_a_second() {
+        let mut governor = Governor::default();
+        let asked = (0..40).filter(|tenth| governor.asks_the_machine(tenth * 100_000_000)).count();
+        assert_eq!(asked, 4);
     }
 
     #[test]

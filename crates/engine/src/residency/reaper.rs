@@ -22,8 +22,10 @@ use basalt_keyspace::partition::Partition;
 use parts::{Part, Reading};
 use std::time::Duration;
 
-/// How often the thread looks whether something is due.
+/// How often the thread looks whether something is due …
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// … and where nothing expires that is on disk only.
+const LOOK_SELDOM: Duration = Duration::from_millis(500);
 /// It rests this many times as long as it has worked …
 const RESTS: u32 = 9;
 /// … and this many times where this many keys were removed from a partition.
@@ -82,7 +84,8 @@ impl Engine {
                 std::thread::park_timeout(self.env.clock.since(begun) * rests);
                 self.await_room_for_tombstones();
             }
-            std::thread::park_timeout(LOOK_EVERY.saturating_sub(self.env.clock.since(start)));
+            let pause = if may_be_due { LOOK_EVERY } else { LOOK_SELDOM };
+            std::thread::park_timeout(pause.saturating_sub(self.env.clock.since(start)));
         }
     }
 
