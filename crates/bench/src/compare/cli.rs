@@ -170,6 +170,9 @@ pub(crate) enum Suite {
         /// Messages that are kept, for their memory
         #[arg(long, default_value_t = 1_000_000)]
         kept: u64,
+        /// beanstalkd's executable
+        #[arg(long, value_name = "PATH", default_value = "beanstalkd")]
+        beanstalkd: PathBuf,
         /// Only these: life, memory
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         only: Vec<String>,

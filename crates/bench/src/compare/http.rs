@@ -10,8 +10,9 @@ use serde::Serialize;
 
 use crate::compare::Arena;
 use crate::compare::cell::vocabulary;
-use crate::compare::nginx::{Nginx, Source};
+use crate::compare::nginx::{self, Source};
 use crate::compare::paced::{Paced, paced, table as paced_table};
+use crate::compare::peer::Peer;
 use crate::compare::server::{Contender, Server, free_port};
 use crate::compare::table::summarise;
 use crate::compare::wrk;
@@ -102,7 +103,7 @@ pub(super) fn run(arena: &Arena<'_>, cells: &[HttpCell], nginx: &Path) -> Result
     arena.rounds(|round, contender| {
         one_life(arena, cells, round, contender, (&mut samples, &mut paces))
     })?;
-    let has_nginx = Nginx::is_there(nginx);
+    let has_nginx = Peer::is_there(nginx);
     if !has_nginx {
         let program = nginx.display();
         arena.print(&format!("{program} cannot be started: nginx is not compared\n"))?;
@@ -156,7 +157,7 @@ fn measure_nginx(
     (program, source): (&Path, Source),
 ) -> Result<Sample, BenchError> {
     let dir = arena.temp_dir()?;
-    let nginx = Nginx::start(program, source, cell.value_bytes, arena.setting.pins, dir.path())?;
+    let nginx = nginx::start(program, source, cell.value_bytes, arena.setting.pins, dir.path())?;
     let target = with_http(Target::local(nginx.port()), nginx.port());
     let test = cell.measure(arena, (target, Wire::Http), nginx.pid())?;
     Ok(Sample { round, cell: cell.name, way: source.name(), test })

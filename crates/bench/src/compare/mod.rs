@@ -23,6 +23,7 @@ mod memory;
 mod memory_types;
 mod nginx;
 mod paced;
+mod peer;
 mod probe;
 mod queue;
 mod restart;
@@ -109,11 +110,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
             keep(&mut cells, only, |cell| cell.name);
             http::run(&Arena::new("http", common, PINNED_ALONE, appendfsync.name())?, &cells, nginx)
         }
-        Suite::Queue { common, messages, kept, only } => {
+        Suite::Queue { common, messages, kept, beanstalkd, only } => {
             let mut parts = queue::PARTS.to_vec();
             keep(&mut parts, only, |part| part);
             let arena = Arena::new("queue", common, PINNED, "everysec")?;
-            queue::run(&arena, (*messages, *kept), &parts)
+            queue::run(&arena, (*messages, *kept), &parts, beanstalkd)
         }
         Suite::Tail { common, keys, rate, seconds } => {
             let pace = tail::Pace { keys: *keys, requests_per_second: *rate, lasts: *seconds };

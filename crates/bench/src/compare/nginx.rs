@@ -1,18 +1,12 @@
 //! nginx as a peer: one process that answers every path with the same bytes.
 
 use std::fs;
-use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use crate::compare::cli::Pins;
-use crate::compare::server::{free_port, pin};
+use crate::compare::peer::Peer;
+use crate::compare::server::free_port;
 use crate::error::BenchError;
-
-const START_TIMEOUT: Duration = Duration::from_secs(10);
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Where the bytes come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,78 +28,27 @@ impl Source {
     }
 }
 
-/// A running nginx; killed when dropped.
-#[derive(Debug)]
-pub(crate) struct Nginx {
-    child: Child,
-    port: u16,
-}
-
-impl Nginx {
-    /// Whether the program can be started.
-    pub(crate) fn is_there(program: &Path) -> bool {
-        let version =
-            Command::new(program).arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        version.is_ok_and(|status| status.success())
-    }
-
-    /// Starts it in an empty directory and waits until it listens.
-    pub(crate) fn start(
-        program: &Path,
-        source: Source,
-        bytes: usize,
-        pins: Option<Pins>,
-        dir: &Path,
-    ) -> Result<Self, BenchError> {
-        let port = free_port()?;
-        let failed = |reason: String| BenchError::Server { program: program.into(), reason };
-        let write = |name: &str, text: String| {
-            fs::write(dir.join(name), text).map_err(|error| failed(error.to_string()))
+/// Starts it in an empty directory and waits until it listens.
+pub(crate) fn start(
+    program: &Path,
+    source: Source,
+    bytes: usize,
+    pins: Option<Pins>,
+    dir: &Path,
+) -> Result<Peer, BenchError> {
+    let port = free_port()?;
+    let write = |name: &str, text: String| {
+        let failed = |error: std::io::Error| BenchError::Server {
+            program: program.into(),
+            reason: error.to_string(),
         };
-        write("value", "x".repeat(bytes))?;
-        write("nginx.conf", configuration(source, bytes, port, dir))?;
-        if let Some(pins) = pins {
-            pin(pins.server_cpu)?;
-        }
-        let child = Command::new(program)
-            .args(["-p".as_ref(), dir.as_os_str(), "-c".as_ref(), dir.join("nginx.conf").as_ref()])
-            .args(["-e", "stderr"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        if let Some(pins) = pins {
-            pin(pins.load_cpu)?;
-        }
-        let mut nginx = Self { child: child.map_err(|error| failed(error.to_string()))?, port };
-        let start = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            if let Some(status) = nginx.child.try_wait()? {
-                return Err(failed(format!("it ended with {status}")));
-            }
-            if start.elapsed() > START_TIMEOUT {
-                return Err(failed("it did not listen in time".into()));
-            }
-            thread::sleep(POLL_INTERVAL);
-        }
-        Ok(nginx)
-    }
-
-    pub(crate) fn port(&self) -> u16 {
-        self.port
-    }
-
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
-    }
-}
-
-impl Drop for Nginx {
-    fn drop(&mut self) {
-        // Both fail if the process has ended already, which is what we want.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+        fs::write(dir.join(name), text).map_err(failed)
+    };
+    write("value", "x".repeat(bytes))?;
+    write("nginx.conf", configuration(source, bytes, port, dir))?;
+    let conf = dir.join("nginx.conf").into_os_string();
+    let arguments = ["-p".into(), dir.into(), "-c".into(), conf, "-e".into(), "stderr".into()];
+    Peer::start(program, &arguments, port, pins)
 }
 
 /// One process, no log, connections that stay: what makes it fast.

@@ -5,16 +5,21 @@
 //!            put        take               done
 //! Basalt     Q.PUT      Q.GET              Q.ACK
 //! Redis      XADD       XREADGROUP         XACK, XDEL
+//! beanstalkd put        reserve            delete
 //! ```
 //! One client sends fifty of each kind together, a message in each.
 
+mod beanstalkd;
+
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use crate::compare::Arena;
+use crate::compare::peer::Peer;
 use crate::compare::server::Contender;
 use crate::compare::table::{Quantity, Summary, render, summarise};
 use crate::error::BenchError;
@@ -57,6 +62,7 @@ pub(super) fn run(
     arena: &Arena<'_>,
     (messages, kept): (u64, u64),
     parts: &[&str],
+    beanstalkd: &Path,
 ) -> Result<(), BenchError> {
     let of = |part, count| if parts.contains(&part) { count } else { 0 };
     let (messages, kept) = (of(PARTS[0], messages), of(PARTS[1], kept));
@@ -64,7 +70,7 @@ pub(super) fn run(
         return Err(BenchError::Usage("nothing is to be measured".into()));
     }
     let servers = arena.introduce()?;
-    let rounds =
+    let mut rounds =
         arena.rounds(|round, contender| one_life(arena, (messages, kept), round, contender))?;
     let sides: Vec<(&str, Vec<Summary>)> = arena
         .contenders
@@ -76,7 +82,43 @@ pub(super) fn run(
         "{messages} messages of {BODY_BYTES} bytes put, taken and done; then {kept} kept, one in \
          {HELD_SHARE} of them held\n{table}"
     ))?;
+    if arena.contenders.len() > 1 {
+        rounds.extend(beside_beanstalkd(arena, (messages, kept), &sides, beanstalkd)?);
+    }
     arena.write_json(servers, &rounds)
+}
+
+/// Measures beanstalkd, if there is such a program.
+fn beside_beanstalkd(
+    arena: &Arena<'_>,
+    counts: (u64, u64),
+    sides: &[(&str, Vec<Summary>)],
+    program: &Path,
+) -> Result<Vec<Round>, BenchError> {
+    if !Peer::is_there(program) {
+        let program = program.display();
+        arena.print(&format!("{program} cannot be started: beanstalkd is not compared\n"))?;
+        return Ok(Vec::new());
+    }
+    let mut rounds = Vec::new();
+    for round in 0..arena.common.runs {
+        rounds.push(beanstalkd::one_life(arena, counts, round, program)?);
+    }
+    let mut sides: Vec<_> = sides.iter().filter(|side| side.0 == "basalt").cloned().collect();
+    sides.push((beanstalkd::NAME, summaries(&rounds, beanstalkd::NAME)));
+    arena.print(&format!("\n{}", render(QUANTITIES, &sides)))?;
+    Ok(rounds)
+}
+
+/// A client that puts, takes and is done with messages.
+trait Client {
+    /// That many messages, fifty at a time, from put to done.
+    fn live(&mut self, messages: u64) -> Result<(), BenchError>;
+
+    fn put(&mut self, messages: u64) -> Result<(), BenchError>;
+
+    /// Takes messages and returns what they are called to be done with.
+    fn take(&mut self, messages: u64) -> Result<Vec<String>, BenchError>;
 }
 
 fn one_life(
@@ -86,34 +128,47 @@ fn one_life(
     contender: &Contender,
 ) -> Result<Round, BenchError> {
     let life = arena.start(contender)?;
-    let pid = life.server.pid();
     let mut client = Worker::connect(&life.server.target(), contender.name)?;
+    let wait = || {
+        life.server.wait_quiet();
+    };
+    let place = (round, contender.name);
+    let round = measure((life.server.pid(), &wait), &mut client, (messages, kept), place)?;
+    life.server.stop()?;
+    Ok(round)
+}
+
+/// What messages cost the process, which `wait` has come to rest.
+fn measure(
+    (pid, wait): (u32, &dyn Fn()),
+    client: &mut dyn Client,
+    (messages, kept): (u64, u64),
+    (round, side): (usize, &'static str),
+) -> Result<Round, BenchError> {
     client.live(messages / 10)?;
-    life.server.wait_quiet();
+    wait();
     let (before, begun) = (CpuTime::of(pid), Instant::now());
     client.live(messages)?;
     let (cpu, time) = (CpuTime::of(pid).since(before).own_ns, begun.elapsed());
-    life.server.wait_quiet();
+    wait();
     let resident = || least_resident_bytes(pid);
     let empty = resident();
     client.put(kept)?;
-    life.server.wait_quiet();
+    wait();
     let ready = resident();
     let held = kept / HELD_SHARE;
     client.take(held)?;
-    life.server.wait_quiet();
+    wait();
     let per_ready = (ready - empty) / kept.max(1) as f64;
-    let round = Round {
+    Ok(Round {
         round,
-        side: contender.name,
+        side,
         messages,
         server_cpu_us_per_message: cpu as f64 / 1e3 / messages.max(1) as f64,
         messages_per_second: messages as f64 / time.as_secs_f64(),
         bytes_per_ready_message: per_ready,
         bytes_per_held_message: per_ready + (resident() - ready) / held.max(1) as f64,
-    };
-    life.server.stop()?;
-    Ok(round)
+    })
 }
 
 /// What the process needs: the least of some seconds, for the allocator returns late what was
@@ -138,7 +193,7 @@ fn summaries(rounds: &[Round], side: &str) -> Vec<Summary> {
     ]
 }
 
-/// A client that puts, takes and is done with messages.
+/// A client by Redis' protocol.
 struct Worker {
     stream: BufReader<TcpStream>,
     is_redis: bool,
@@ -161,7 +216,31 @@ impl Worker {
         Ok(worker)
     }
 
-    /// That many messages, fifty at a time, from put to done.
+    fn send(&mut self, words: &[&str]) {
+        write_request(words, &mut self.out);
+    }
+
+    /// Sends what is to be sent, and hands on the texts of each reply.
+    fn receive(
+        &mut self,
+        replies: usize,
+        mut each: impl FnMut(&[String]),
+    ) -> Result<(), BenchError> {
+        let out = std::mem::take(&mut self.out);
+        self.stream.get_mut().write_all(&out)?;
+        self.out = out;
+        self.out.clear();
+        let mut texts = Vec::new();
+        for _ in 0..replies {
+            texts.clear();
+            read_reply(&mut self.stream, &mut texts)?;
+            each(&texts);
+        }
+        Ok(())
+    }
+}
+
+impl Client for Worker {
     fn live(&mut self, messages: u64) -> Result<(), BenchError> {
         for _ in 0..messages.div_ceil(PIPELINE) {
             self.put(PIPELINE)?;
@@ -195,7 +274,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Takes messages and returns what they are called to be done with.
     fn take(&mut self, messages: u64) -> Result<Vec<String>, BenchError> {
         // Its place among the texts of a reply: queue, token, body; stream, ID, field, value.
         let mut taken = Vec::new();
@@ -223,28 +301,5 @@ impl Worker {
             return Err(unexpected("fewer messages than were put"));
         }
         Ok(taken)
-    }
-
-    fn send(&mut self, words: &[&str]) {
-        write_request(words, &mut self.out);
-    }
-
-    /// Sends what is to be sent, and hands on the texts of each reply.
-    fn receive(
-        &mut self,
-        replies: usize,
-        mut each: impl FnMut(&[String]),
-    ) -> Result<(), BenchError> {
-        let out = std::mem::take(&mut self.out);
-        self.stream.get_mut().write_all(&out)?;
-        self.out = out;
-        self.out.clear();
-        let mut texts = Vec::new();
-        for _ in 0..replies {
-            texts.clear();
-            read_reply(&mut self.stream, &mut texts)?;
-            each(&texts);
-        }
-        Ok(())
     }
 }
