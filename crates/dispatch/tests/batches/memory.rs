@@ -134,13 +134,17 @@ fn an_automatic_budget_follows_the_machine() {
     let (server, mut governor) = governed("auto", 0);
     let budget = || server.server.config.settings().memory.memory_bytes_max;
     assert_eq!(budget(), 0, "nobody knows the machine");
-    // It is asked at each tenth look.
+    // It is asked once a second.
+    let look = |governor: &mut Governor| {
+        server.clock.advance_ms(100);
+        server.server.govern(governor);
+    };
     server.host.memory.machine_bytes.store(1 << 30, Relaxed);
-    (0..10).for_each(|_| server.server.govern(&mut governor));
+    (0..10).for_each(|_| look(&mut governor));
     assert_eq!(budget(), 1 << 30);
     server.host.memory.machine_bytes.store(1 << 29, Relaxed);
     let looks = (1..).find(|_| {
-        server.server.govern(&mut governor);
+        look(&mut governor);
         budget() == 1 << 29
     });
     assert!(looks.is_some_and(|looks| looks <= 10), "{looks:?}");
