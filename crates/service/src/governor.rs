@@ -49,8 +49,8 @@ const KEYSPACE_BYTES_MIN: u64 = 1 << 20;
 /// come near the target before the next look: a thread takes some hundred megabytes a second from
 /// its sockets. So threads need not count then what they write.
 const FAR_BYTES_A_THREAD: u64 = 128 << 20;
-/// With this many times as many, and half of the budget, they do not before one that is seldom, and
-/// nor does what clients hold.
+/// With this many times as many left, and half of the budget, which is no less than is in use, they
+/// do not before one that is seldom either, nor do clients' buffers.
 const SELDOM_TIMES: u64 = 10;
 
 /// What the governor sees in one look.
@@ -113,7 +113,7 @@ impl Governor {
             target_bytes,
             is_far,
             purges: look.resident_bytes > goal && self.may_purge(look.now_ns),
-            pause: if is_far && is_very_far { LOOK_SELDOM } else { LOOK_EVERY },
+            pause: if is_very_far { LOOK_SELDOM } else { LOOK_EVERY },
         }
     }
 

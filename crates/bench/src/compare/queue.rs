@@ -138,7 +138,7 @@ fn one_life(
     Ok(round)
 }
 
-/// What messages cost the process, which `wait` has come to rest.
+/// What messages cost a process; `wait` returns when it has come to rest.
 fn measure(
     (pid, wait): (u32, &dyn Fn()),
     client: &mut dyn Client,
@@ -151,7 +151,7 @@ fn measure(
     client.live(messages)?;
     let (cpu, time) = (CpuTime::of(pid).since(before).own_ns, begun.elapsed());
     wait();
-    let resident = || least_resident_bytes(pid);
+    let resident = || if kept == 0 { 0.0 } else { least_resident_bytes(pid) };
     let empty = resident();
     client.put(kept)?;
     wait();
