@@ -96,6 +96,16 @@ fn reply_object(object: Option<Object<'_>>, reply: &mut Reply<'_>) -> Result<(),
     Ok(())
 }
 
+/// Refuses zeros behind the `len` bytes of a string, up to `offset`, if there is no memory for them
+/// at all.
+#[inline]
+pub(super) fn check_zeros(txn: &Txn<'_>, len: usize, offset: usize) -> Result<(), CommandError> {
+    match txn.may_add_zeros(len, offset) {
+        true => Ok(()),
+        false => Err(CommandError::OUT_OF_MEMORY),
+    }
+}
+
 /// Refuses to make a string of more than `proto-max-bulk-len` bytes.
 #[inline]
 fn check_length(bytes: usize, more: usize, bytes_max: usize) -> Result<(), CommandError> {

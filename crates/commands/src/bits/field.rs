@@ -2,7 +2,7 @@
 
 use super::bytes_or_none;
 use super::field_operation::{Action, Operation, parse};
-use crate::strings::make_raw;
+use crate::strings::{check_zeros, make_raw};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{EventClass, Key, Txn, View};
 use basalt_resp::Reply;
@@ -90,6 +90,9 @@ fn bitfield(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     let len = bytes_or_none(txn.get(key))?.len();
     let mut is_changed = false;
     let written_to = operations.iter().filter_map(Operation::bytes_written_to).max();
+    if let Some(end) = written_to {
+        check_zeros(txn, len, end - 1)?;
+    }
     if written_to.is_some_and(|end| txn.must_copy_first(key, len, end - 1..end)) {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 //! One bit: SETBIT and GETBIT.
 
 use super::{bit_offset, bytes_or_none};
-use crate::strings::make_raw;
+use crate::strings::{check_zeros, make_raw};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{EventClass, Point, Txn};
 use basalt_number::parse_i64;
@@ -73,6 +73,7 @@ fn setbit(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
     if old == Some(new) {
         make_raw(txn, key);
     } else {
+        check_zeros(txn, len, index)?;
         if txn.must_copy_first(key, len, index..index + 1) {
             return Ok(());
         }

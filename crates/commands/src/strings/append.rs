@@ -1,6 +1,6 @@
 //! Commands that edit a string in place: APPEND and SETRANGE.
 
-use super::{bytes, check_length};
+use super::{bytes, check_length, check_zeros};
 use crate::number::integer;
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{EventClass, PutOptions, Txn};
@@ -90,6 +90,7 @@ fn setrange(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
         len
     } else {
         check_length(offset, value.len(), txn.value_bytes_max())?;
+        check_zeros(txn, len, offset)?;
         if txn.must_copy_first(key, len, offset..offset + value.len()) {
             return Ok(());
         }

@@ -81,6 +81,39 @@ fn values_that_are_overwritten_below_the_limit_are_never_refused() {
     }
 }
 
+/// They log a few bytes each.
+#[test]
+fn strings_of_zeros_do_not_pass_the_limit() {
+    for call in ["SETRANGE key 1048576 x", "SETBIT key 8388608 1", "BITFIELD key SET u8 8388608 1"]
+    {
+        let mut server = server();
+        let mut input = Vec::new();
+        for number in 0..64 {
+            let call = call.replace("key", &format!("key:{number}"));
+            encode_request(&call.split(' ').collect::<Vec<_>>(), &mut input);
+        }
+        let (refused, used) = (refused(&server.run_bytes(input, 64)), used(&server));
+        assert!(
+            (46..50).contains(&refused),
+            "{call}: {refused} are refused, {used} bytes are used"
+        );
+    }
+}
+
+/// Its commands do not wait for memory, nor are they admitted one by one.
+#[test]
+fn a_transaction_makes_no_more_zeros_than_all_keys_may_take() {
+    let (mut server, _) = governed("128mb", 80 << 20);
+    server.line("MULTI");
+    for number in 0..64 {
+        server.line(&format!("SETRANGE key:{number} 1048576 x"));
+    }
+    let Value::Array(replies) = server.line("EXEC") else { panic!("it runs") };
+    let refused = replies.iter().filter(|&reply| *reply == Value::Error(OOM.to_vec())).count();
+    assert!((18..22).contains(&refused), "{refused} are refused");
+    assert_eq!(server.line("SET k v"), Value::Error(OOM.to_vec()));
+}
+
 /// A server with a budget, whose governor has looked while this much was resident. Nothing leaves
 /// its memory.
 fn governed(budget: &str, resident_bytes: u64) -> (TestServer, Governor) {

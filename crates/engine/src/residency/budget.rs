@@ -5,6 +5,9 @@ use basalt_stdx::sleeper::Sleeper;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+/// Percent of the target above which commands that take memory wait.
+pub(super) const WAIT_PERCENT: u64 = 102;
+
 /// Whether there is room for what takes memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -50,6 +53,9 @@ pub(crate) struct MemoryBudget {
     pub(super) target: AtomicU64,
     /// What the keyspace took when it was added up last; all ones before.
     seen: AtomicU64,
+    /// Zeros that strings have been given since. One command makes half a gigabyte of them in
+    /// microseconds, and logs none: a look at the keyspace would see them too late.
+    zeros: AtomicU64,
     /// Somebody keeps the target.
     pub(super) is_kept: AtomicBool,
     pub(super) room: AtomicU8,
@@ -76,6 +82,7 @@ impl Default for MemoryBudget {
         MemoryBudget {
             target: AtomicU64::new(u64::MAX),
             seen: AtomicU64::new(u64::MAX),
+            zeros: AtomicU64::default(),
             is_kept: AtomicBool::default(),
             room: AtomicU8::new(Room::Free as u8),
             keys: AtomicU64::default(),
@@ -94,14 +101,41 @@ impl Default for MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// The keyspace has been added up.
-    pub(crate) fn note_seen(&self, bytes: u64) {
+    /// The keyspace has been added up, and these zeros are in the sum.
+    pub(crate) fn note_seen(&self, bytes: u64, zeros: u64) {
         self.seen.store(bytes, Ordering::Relaxed);
+        // Two threads may have added up at once, with the same zeros in both sums.
+        let left = |all: u64| Some(all.saturating_sub(zeros));
+        let _ = self.zeros.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
     }
 
-    /// What it took when it was added up last.
+    /// What it took when it was added up last, and the zeros since.
     pub(super) fn seen(&self) -> u64 {
-        self.seen.load(Ordering::Relaxed)
+        self.seen.load(Ordering::Relaxed).saturating_add(self.zeros())
+    }
+
+    /// Zeros that no sum contains yet.
+    pub(crate) fn zeros(&self) -> u64 {
+        self.zeros.load(Ordering::Relaxed)
+    }
+
+    /// Strings have been given these zeros. If that may be too much, what takes memory waits from
+    /// the next command on, until the evictor, which is woken, has looked.
+    pub(crate) fn note_zeros(&self, bytes: u64) {
+        self.zeros.fetch_add(bytes, Ordering::Relaxed);
+        let (seen, target) = (self.seen(), self.target.load(Ordering::Relaxed));
+        let is_over = seen != u64::MAX && seen > target / 100 * WAIT_PERCENT;
+        let is_free = self.room.load(Ordering::Relaxed) == Room::Free as u8;
+        if is_over && is_free && self.is_kept.load(Ordering::Relaxed) {
+            self.set_room(Room::Later);
+            self.evictor.wake();
+        }
+    }
+
+    /// Whether strings have been given more zeros since the keyspace was added up than all of it
+    /// may take.
+    pub(crate) fn has_too_many_zeros(&self) -> bool {
+        self.zeros() > self.target.load(Ordering::Relaxed)
     }
 
     pub(super) fn set_room(&self, room: Room) {

@@ -16,7 +16,7 @@
 mod tests;
 
 use crate::engine::Engine;
-use crate::residency::budget::{Exceeded, Room};
+use crate::residency::budget::{Exceeded, Room, WAIT_PERCENT};
 use crate::residency::cold_keys::ColdKeys;
 use crate::residency::delete::{Deleter, Rule};
 use crate::residency::policy::{Among, Eviction};
@@ -36,8 +36,6 @@ use std::time::Duration;
 const BEGIN_PERCENT: u64 = 95;
 /// And to which they leave: a little less, so that each round is worth its look at all partitions.
 const END_PERCENT: u64 = 94;
-/// Percent of the target above which commands that take memory wait.
-const WAIT_PERCENT: u64 = 102;
 /// Percent of the target that may wait for checkpoints, or be on its way to the cold tier: nothing
 /// of it can leave. Above, writers are slowed, or they would fill memory at their full speed and
 /// then all stand still until a checkpoint has ended; at as many percent more by 100 hundredths.

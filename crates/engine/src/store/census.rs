@@ -137,12 +137,14 @@ impl Engine {
             let bytes = self.used_of(partition).map(bytes_outside_of_pages);
             (bytes.sum::<usize>() + partition.worker_bytes()) as u64
         };
+        let zeros = self.budget.zeros();
         let seen = PartitionId::all().filter_map(|id| self.keyspace.try_look(id, bytes_apart));
         let (count, bytes) = seen.fold((0_u64, 0), |(count, sum), bytes| (count + 1, sum + bytes));
         let all = PartitionId::all().count() as u64;
         let apart = (u128::from(bytes) * u128::from(all) / u128::from(count.max(1))) as u64;
         let bytes = self.page_bytes() + apart;
-        self.budget.note_seen(bytes);
+        // What a partition that is held has been given is not known to be in the sum.
+        self.budget.note_seen(bytes, if count == all { zeros } else { 0 });
         bytes
     }
 

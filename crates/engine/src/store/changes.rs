@@ -41,6 +41,8 @@ pub struct ChangeSet {
     /// each edit of a collection, which is an element as a rule.
     pub(super) count: u64,
     appended_bytes: usize,
+    /// Zeros that strings were given, as far as the engine has not been told.
+    zeros: usize,
     /// What the command found that it has to wait for, having changed nothing.
     pub(crate) ask: Option<Ask>,
     /// Hashes of keys that the command puts unread, in ascending order.
@@ -381,8 +383,18 @@ impl ChangeSet {
         &mut self.events
     }
 
-    /// Bytes of ChangeSets since the last call of [`ChangeSet::take_appended_bytes`]: what was
-    /// changed takes as much memory at most, but for the overhead of small keys.
+    /// Strings were given zeros, which the log does not hold; returns how many the engine is to be
+    /// told of.
+    pub(super) fn note_zeros(&mut self, zeros: usize) -> Option<u64> {
+        /// What one thread may keep to itself, which spares others the write.
+        const TOLD_FROM: usize = 1 << 20;
+        self.appended_bytes += zeros;
+        self.zeros += zeros;
+        (self.zeros >= TOLD_FROM).then(|| std::mem::take(&mut self.zeros) as u64)
+    }
+
+    /// Bytes of ChangeSets, and zeros, since the last call of [`ChangeSet::take_appended_bytes`]:
+    /// what was changed takes as much memory at most, but for the overhead of small keys.
     #[inline]
     pub fn appended_bytes(&self) -> usize {
         self.appended_bytes

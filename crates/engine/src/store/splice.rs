@@ -26,6 +26,7 @@ impl Txn<'_> {
     pub fn splice(&mut self, key: &Key<'_>, offset: usize, bytes: &[u8]) -> usize {
         let Old { found, bytes: old_bytes, expire_ms } = self.old(key);
         let len = old_bytes.len().max(offset + bytes.len());
+        let zeros = offset.saturating_sub(old_bytes.len());
         if len <= WHOLE_BYTES_MAX {
             let mut whole = [0; WHOLE_BYTES_MAX];
             whole[..old_bytes.len()].copy_from_slice(old_bytes);
@@ -43,7 +44,25 @@ impl Txn<'_> {
                 }
             }
         }
+        if zeros > 0 {
+            self.note_zeros(zeros);
+        }
         len
+    }
+
+    /// Whether a string that has `len` bytes may be given zeros up to `offset`: not if strings have
+    /// been given more of them just now than the keyspace may take in all. Commands wait long
+    /// before that, but those of one transaction or script do not.
+    #[inline]
+    pub fn may_add_zeros(&self, len: usize, offset: usize) -> bool {
+        offset <= len || !self.engine.budget.has_too_many_zeros()
+    }
+
+    #[cold]
+    fn note_zeros(&mut self, zeros: usize) {
+        if let Some(zeros) = self.changes.note_zeros(zeros) {
+            self.engine.budget.note_zeros(zeros);
+        }
     }
 
     /// Splices a string of more than [`WHOLE_BYTES_MAX`], which is found.

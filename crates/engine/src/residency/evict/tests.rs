@@ -330,3 +330,49 @@ fn what_is_on_disk_only_and_does_not_fit_is_deleted() {
     bench.engine.checkpoint().expect("the tier works");
     assert_eq!(pieces_on_disk(), 0, "what a key has of its own on disk goes with it");
 }
+
+const MIB: usize = 1 << 20;
+
+/// No look at the keyspace, nor the log, sees them in time.
+#[test]
+fn zeros_count_at_once() {
+    const ZEROED: usize = 40;
+    let bench = Bench::new(Eviction::Demote);
+    let mut evictor = Evictor::new(&bench.engine);
+    bench.engine.set_memory_target(Some((ZEROED * MIB) as u64));
+    bench.engine.memory_at_once();
+    let zeroed = (0..2 * ZEROED).find(|number| {
+        let name = format!("zeroed:{number}");
+        let key = bench.engine.key(name.as_bytes());
+        bench.change(0, name.as_bytes(), |txn| {
+            txn.splice(&key, MIB, b"x");
+        });
+        bench.engine.memory_room() == Some(Room::Later)
+    });
+    assert!(zeroed.is_some_and(|zeroed| zeroed.abs_diff(ZEROED) <= 1), "{zeroed:?}");
+    evictor.round(&bench.engine);
+    assert_eq!(bench.engine.memory_room(), Some(Room::Later), "they are there");
+    assert!(bench.engine.budget.zeros() > 0);
+    bench.engine.memory_at_once();
+    assert_eq!(bench.engine.budget.zeros(), 0, "they are in the sum");
+    bench.engine.set_memory_target(Some((4 * ZEROED * MIB) as u64));
+    evictor.round(&bench.engine);
+    assert_eq!(bench.engine.memory_room(), Some(Room::Free));
+}
+
+/// A string that has them already takes none.
+#[test]
+fn what_never_waits_is_given_as_many_zeros_as_there_may_be_and_no_more() {
+    let bench = Bench::new(Eviction::Demote);
+    bench.engine.set_memory_target(Some(8 * MIB as u64));
+    bench.engine.memory_at_once();
+    let key = bench.engine.key(b"k");
+    bench.change(0, b"k", |txn| {
+        let given = (1..100).take_while(|&number| {
+            let may = txn.may_add_zeros((number - 1) * MIB, number * MIB);
+            may && txn.splice(&key, number * MIB, b"x") > 0
+        });
+        assert_eq!(given.count(), 9, "what goes beyond is one command's");
+        assert!(txn.may_add_zeros(9 * MIB, 9 * MIB));
+    });
+}
