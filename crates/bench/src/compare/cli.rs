@@ -39,6 +39,9 @@ pub(crate) enum Suite {
         /// Each side by TLS, too, beside itself without
         #[arg(long)]
         tls: bool,
+        /// Each side with appendfsync always, too, beside itself with what --appendfsync says
+        #[arg(long, conflicts_with = "tls")]
+        always: bool,
         /// Only tests whose name contains this, such as get-p50
         #[arg(long, value_name = "NAME")]
         only: Option<String>,

@@ -65,13 +65,15 @@ const ALONE: Defaults = Defaults { pinned: false, sides: &[Side::Basalt] };
 /// Runs the suite that was asked for.
 pub(crate) fn run(args: &CompareArgs) -> Result<(), BenchError> {
     match &args.suite {
-        Suite::Cpu { common, appendfsync, requests, keys, tls, only } => {
+        Suite::Cpu { common, appendfsync, requests, keys, tls, always, only } => {
             let mut cells = cell::cpu_cells(*requests, *keys);
             keep(&mut cells, only.as_slice(), |cell| cell.name);
             let mut arena = Arena::new("cpu", common, PINNED, appendfsync.name())?;
-            if *tls {
-                arena.contenders = beside_tls(&arena.contenders);
-            }
+            arena.contenders = match (*tls, *always) {
+                (true, _) => beside_tls(&arena.contenders),
+                (false, true) => beside_always(&arena.contenders),
+                (false, false) => arena.contenders,
+            };
             suite::run(&arena, &cells)
         }
         Suite::Always { common, requests, keys } => {
@@ -171,6 +173,18 @@ fn beside_tls(contenders: &[Contender]) -> Vec<Contender> {
         [Contender { name, tls: true, ..own.clone() }, own.clone()]
     };
     contenders.iter().flat_map(by_tls).collect()
+}
+
+/// Each side with every change on disk before it is acknowledged, and as it is told.
+fn beside_always(contenders: &[Contender]) -> Vec<Contender> {
+    let always = |own: &Contender| {
+        let name = if own.name == "redis" { "redis, always" } else { "basalt, always" };
+        let mut extra = own.extra.clone();
+        // Of an option that is given twice both servers take the last.
+        extra.extend(["--appendfsync".to_owned(), "always".to_owned()]);
+        [Contender { name, extra, ..own.clone() }, own.clone()]
+    };
+    contenders.iter().flat_map(always).collect()
 }
 
 /// What all suites have: contenders, conditions, and where the results go.
