@@ -1,7 +1,7 @@
 //! The table of commands as the dispatch sees it: names and specs, and per command what each call
 //! of it asks for, worked out once.
 
-use crate::entry::{Entry, Run, Shortcut, Taken, Traits, WorksOn};
+use crate::entry::{Entry, HeldFn, Run, Shortcut, Taken, Traits, WorksOn};
 use basalt_resp::Arg;
 use basalt_service::collection_target::CollectionTarget;
 use basalt_spec::{
@@ -64,6 +64,8 @@ pub struct Call {
     pub takes_long: bool,
     /// On how many elements it works, if it may be many.
     pub works_on: Option<WorksOn>,
+    /// On how much of what its connection holds it works, if it may be much.
+    pub works_on_held: Option<HeldFn>,
     /// What of a collection is prefetched.
     pub target: CollectionTarget,
 }
@@ -99,6 +101,7 @@ impl Call {
             runs_together: entry.traits.runs_together,
             takes_long: takes_long(entry),
             works_on: entry.traits.works_on,
+            works_on_held: entry.traits.works_on_held,
             target: collection_target(entry, first_key),
         }
     }

@@ -6,7 +6,7 @@ use basalt_pubsub::Kind;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::{CommandError, CommandResult};
-use basalt_service::session::SessionResult;
+use basalt_service::session::{Session, SessionResult};
 use basalt_spec::CommandSpec;
 
 /// A command: what it is and what it does.
@@ -88,6 +88,9 @@ pub struct WorksOn {
 /// Whether a call puts strings under its keys and asks nothing of what is there.
 pub type PutsBlindlyFn = fn(&Args<'_>) -> bool;
 
+/// On how much of what its connection holds, as its subscriptions, a call of this many words works.
+pub type HeldFn = fn(&Session, usize) -> usize;
+
 /// The error for a user who may not read every key; `None` if the call reads those that it names.
 pub type ReadsAnyKeyFn = fn(&Args<'_>) -> Option<CommandError>;
 
@@ -139,6 +142,8 @@ pub struct Traits {
     pub runs_together: bool,
     /// On how many elements it works. Where that is many, it takes long.
     pub works_on: Option<WorksOn>,
+    /// On how much of what its connection holds it works. Where that is much, it takes long.
+    pub works_on_held: Option<HeldFn>,
     /// It may read keys that are not among its words: why a call of a user who may not read every
     /// key is refused, if that call does.
     pub reads_any_key: Option<ReadsAnyKeyFn>,
@@ -165,6 +170,7 @@ impl Traits {
         puts_blindly: None,
         runs_together: false,
         works_on: None,
+        works_on_held: None,
         reads_any_key: None,
         secrets: Secrets::None,
     };

@@ -21,7 +21,7 @@ use super::execute::{execute, execute_attended};
 use super::expect;
 use super::form::{Begun, ReplyForm};
 use super::halt::Halt;
-use super::long::may_take_long;
+use super::long::{may_take_long, works_on_much_held};
 use super::monitors;
 use super::prepare::{Incoming, Last, Preparing};
 use super::row::run_row;
@@ -42,6 +42,14 @@ use std::mem::replace;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Words after which a batch takes no more requests. What takes long for each of its words, as
+/// SUBSCRIBE does, is to end before the thread looks at its other clients.
+const WORDS_MAX: usize = 4096;
+/// Requests of this many words at most are not counted by their words: a batch of them has fewer.
+const FEW_WORDS: usize = 32;
+/// How long the requests of one client run, if each is short but not very short, before those of
+/// others.
+const CLIENT_TIME_MAX: Duration = Duration::from_millis(1);
 /// How long scripts run one behind the other as one request that may take long.
 const ROW_OF_SCRIPTS_TIME_MAX: Duration = Duration::from_millis(1);
 
@@ -176,6 +184,13 @@ impl Batch {
         self.requests.is_empty()
     }
 
+    /// Whether it takes no more requests before these have run: it holds `requests_max`, or they
+    /// have very many words.
+    #[inline]
+    pub fn is_full(&self, requests_max: usize) -> bool {
+        self.requests.len() >= requests_max || self.words.len() >= WORDS_MAX
+    }
+
     /// Opens or closes the short ways.
     pub fn set_short_ways(&mut self, short_ways: ShortWays) {
         self.short_ways = short_ways;
@@ -227,6 +242,7 @@ impl Batch {
         (mut start, room): (usize, usize),
     ) -> usize {
         let Some(repeats) = parser.repeats(self.last.front(), limits) else { return start };
+        let room = self.room_by_words(repeats.args(), room);
         let command = self.last.command_again();
         let before = self.requests.len();
         while self.requests.len() - before < room {
@@ -251,6 +267,15 @@ impl Batch {
         });
         preparing.prepare_all(&mut self.last, prepared, from.bytes, &self.words);
         start
+    }
+
+    /// How many requests of `words` words there is room for, of `room`.
+    #[inline]
+    fn room_by_words(&self, words: usize, room: usize) -> usize {
+        match words {
+            0..=FEW_WORDS => room,
+            _ => room.min(WORDS_MAX.saturating_sub(self.words.len()).div_ceil(words)),
+        }
     }
 
     /// Runs all requests, as far as the turn's budget goes, and is empty then; returns when that
@@ -415,6 +440,7 @@ impl Batch {
         mut requests: &[Request],
     ) -> Option<Stop> {
         let (words, count) = (self.words.as_slice(), requests.len());
+        let until = worker.clock_was_read() + CLIENT_TIME_MAX;
         let mut admission = Admission::of(server, worker, session);
         while !requests.is_empty() {
             let row = if admission.opens_short_ways() && self.short_ways == ShortWays::Open {
@@ -461,7 +487,9 @@ impl Batch {
                 None => {
                     let incoming = request.incoming(bytes, words);
                     let request_bytes = request.end.saturating_sub(**consumed);
-                    if may_take_long(server, incoming, request_bytes) {
+                    if may_take_long(server, incoming, request_bytes)
+                        || works_on_much_held(server, session, incoming)
+                    {
                         if out.len() > *owed_bytes_max {
                             return Some(Stop::Halt(Halt::Later));
                         }
@@ -494,7 +522,8 @@ impl Batch {
                 }
             }
             requests = &requests[1..];
-            if out.len() > *owed_bytes_max && !requests.is_empty() {
+            let was_enough = out.len() > *owed_bytes_max || worker.clock_was_read() > until;
+            if was_enough && !requests.is_empty() {
                 return Some(Stop::Halt(Halt::Later));
             }
         }

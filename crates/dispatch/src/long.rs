@@ -7,6 +7,7 @@ use basalt_call::calls::Call;
 use basalt_call::entry::WorksOn;
 use basalt_engine::Key;
 use basalt_service::args::Args;
+use basalt_service::session::Session;
 
 /// Requests of more words, or of more bytes, may take long whatever their command; so may those for
 /// more elements of a collection, or for more of its bytes.
@@ -25,6 +26,17 @@ pub(super) fn may_take_long(server: &Dispatcher, request: Incoming<'_>, bytes: u
     let call = server.commands.call(id);
     let works_on = call.works_on(request.words.len());
     call.takes_long || works_on.is_some_and(|it| asks_for_much(server, request, it))
+}
+
+/// Whether a request works on much that its connection holds.
+#[inline]
+pub(super) fn works_on_much_held(
+    server: &Dispatcher,
+    session: &Session,
+    request: Incoming<'_>,
+) -> bool {
+    let held = request.prepared.command.and_then(|id| server.commands.call(id).works_on_held);
+    held.is_some_and(|held| held(session, request.words.len()) > WORDS_LONG)
 }
 
 /// Whether a request of this many bytes may take long whatever it is.

@@ -33,7 +33,7 @@ use basalt_keyspace::table::EntryHint;
 use basalt_stdx::lock_rank::RankedMutex;
 use basalt_stdx::short_lock::LockWait;
 use basalt_value::{FormLimits, ValueRef};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -165,8 +165,11 @@ pub struct Engine {
     pub(crate) is_short_of_space: AtomicBool,
     /// Databases that were flushed and whose memory a background thread frees.
     pub(crate) flushed: RankedMutex<Vec<Database>>,
-    /// Watches that clients have left in partitions that were held when they went.
+    /// Watches that clients have left in partitions that were held when they went, or because they
+    /// were many.
     pub(crate) left_watches: RankedMutex<Vec<Watching>>,
+    /// How many keys that are.
+    pub(crate) left_keys: AtomicUsize,
     /// Places in queues of such clients.
     pub(crate) left_places: RankedMutex<Vec<(u64, Places)>>,
     /// When queues for which clients wait have something for them.
@@ -250,6 +253,7 @@ impl Engine {
             is_short_of_space: AtomicBool::new(false),
             flushed: RankedMutex::default(),
             left_watches: RankedMutex::default(),
+            left_keys: AtomicUsize::new(0),
             left_places: RankedMutex::default(),
             timers: Timers::default(),
             retired,

@@ -328,7 +328,7 @@ impl Turn {
     ) -> ParseStop {
         while !input.is_parsed() || may_be_told && front.stands() {
             // The limits of a client that has not said who it is depend on what it says next.
-            let full = self.batch.len() >= batch_max
+            let full = self.batch.is_full(batch_max)
                 || *left == 0
                 || !limits.authenticated && !self.batch.is_empty();
             if full {

@@ -77,6 +77,11 @@ impl Subscriptions {
         kinds.into_iter().any(|kind| self.count(kind) > 0)
     }
 
+    /// How many in all.
+    pub fn len(&self) -> usize {
+        self.by_kind.iter().map(HashMap::len).sum()
+    }
+
     /// To nothing at all.
     pub fn is_empty(&self) -> bool {
         self.by_kind.iter().all(HashMap::is_empty)

@@ -98,6 +98,12 @@ impl Repeats {
         Repeats { front: *front }
     }
 
+    /// Count of arguments of each, the first included.
+    #[inline]
+    pub fn args(&self) -> usize {
+        self.front.args
+    }
+
     /// Takes the request at `buf[start..]` and appends its arguments to `args`, if it begins with
     /// the front and the rest of it is for the fast way. If not, nothing has been done, and
     /// [`Parser::parse`](crate::Parser::parse) is next.

@@ -107,6 +107,10 @@ pub(super) const RESET: Entry = Entry {
         is_about_connection: true,
         runs_in_multi: true,
         is_for_subscribers: true,
+        works_on_held: Some(|session, _| {
+            let subscriptions = session.subscriptions.as_ref().map_or(0, |held| held.len());
+            subscriptions + session.watched_keys()
+        }),
         ..Traits::NONE
     },
     ..Entry::DEFAULT

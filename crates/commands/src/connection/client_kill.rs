@@ -1,7 +1,7 @@
 //! CLIENT KILL.
 
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -45,6 +45,7 @@ pub(super) const CLIENT_KILL: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(kill),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

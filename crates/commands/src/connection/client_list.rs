@@ -1,7 +1,7 @@
 //! CLIENT LIST and CLIENT INFO.
 
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_number::parse_i64;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -54,6 +54,7 @@ pub(super) const CLIENT_LIST: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(list),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -37,7 +37,12 @@ pub(super) const CLIENT_TRACKING: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(tracking),
-    traits: Traits { is_about_connection: true, locks_partitions: true, ..Traits::NONE },
+    traits: Traits {
+        is_about_connection: true,
+        locks_partitions: true,
+        takes_long: true,
+        ..Traits::NONE
+    },
     ..Entry::DEFAULT
 };
 pub(super) const CLIENT_CACHING: Entry = Entry {

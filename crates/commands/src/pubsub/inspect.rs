@@ -2,7 +2,7 @@
 
 use crate::help::{container, help};
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_call::unknown::wrong_subcommand;
 use basalt_pubsub::Kind;
 use basalt_resp::Reply;
@@ -42,6 +42,7 @@ pub(super) const PUBSUB_CHANNELS: Entry = Entry {
         ..SUBCOMMAND
     },
     run: Run::Session(channels),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 
@@ -81,6 +82,7 @@ pub(super) const PUBSUB_SHARDCHANNELS: Entry = Entry {
         ..SUBCOMMAND
     },
     run: Run::Session(shardchannels),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 

@@ -2,11 +2,11 @@
 
 use super::{SUBSCRIBING, Verb, confirmation, count_told};
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run, Traits};
+use basalt_call::entry::{Entry, HeldFn, Run, Traits};
 use basalt_pubsub::Kind;
 use basalt_resp::Reply;
 use basalt_service::args::Args;
-use basalt_service::session::{Flow, SessionResult};
+use basalt_service::session::{Flow, Session, SessionResult};
 use basalt_spec::{CommandSpec, Group, KeyUse};
 
 pub(super) const UNSUBSCRIBE: Entry = Entry {
@@ -25,7 +25,7 @@ pub(super) const UNSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(unsubscribe),
-    traits: Traits { is_about_connection: true, is_for_subscribers: true, ..Traits::NONE },
+    traits: ending(|session, words| held(session, words, Kind::Channel)),
     ..Entry::DEFAULT
 };
 
@@ -42,7 +42,7 @@ pub(super) const PUNSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(punsubscribe),
-    traits: Traits { is_about_connection: true, is_for_subscribers: true, ..Traits::NONE },
+    traits: ending(|session, words| held(session, words, Kind::Pattern)),
     ..Entry::DEFAULT
 };
 
@@ -60,9 +60,25 @@ pub(super) const SUNSUBSCRIBE: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(sunsubscribe),
-    traits: Traits { is_about_connection: true, is_for_subscribers: true, ..Traits::NONE },
+    traits: ending(|session, words| held(session, words, Kind::ShardChannel)),
     ..Entry::DEFAULT
 };
+
+/// Facts about a command that ends subscriptions; `held` tells how many a call ends.
+const fn ending(held: HeldFn) -> Traits {
+    Traits {
+        is_about_connection: true,
+        is_for_subscribers: true,
+        works_on_held: Some(held),
+        ..Traits::NONE
+    }
+}
+
+/// How many subscriptions of this kind a call of `words` words ends that names none.
+fn held(session: &Session, words: usize, kind: Kind) -> usize {
+    let all = session.subscriptions.as_ref().map_or(0, |held| held.count(kind));
+    if words > 1 { 0 } else { all }
+}
 
 fn unsubscribe(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> SessionResult {
     unsubscribe_from(ctx, args, reply, Kind::Channel)

@@ -3,7 +3,7 @@
 use crate::help::container;
 use crate::help::help;
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_call::unknown::wrong_subcommand;
 use basalt_number::parse_i64;
 use basalt_resp::Reply;
@@ -46,6 +46,7 @@ pub(super) const SLOWLOG_GET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(get),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 pub(super) const SLOWLOG_LEN: Entry = Entry {
@@ -76,6 +77,7 @@ pub(super) const SLOWLOG_RESET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(reset),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 const HELP: &[&str] = &[

@@ -49,7 +49,11 @@ pub(super) const UNWATCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(unwatch),
-    traits: Traits { is_about_connection: true, ..Traits::NONE },
+    traits: Traits {
+        is_about_connection: true,
+        works_on_held: Some(|session, _| session.watched_keys()),
+        ..Traits::NONE
+    },
     ..Entry::DEFAULT
 };
 
@@ -60,6 +64,7 @@ fn watch(ctx: &mut Context<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Sessi
     let engine = &*ctx.server.engine;
     let db = ctx.session.db;
     let keys: Vec<Key<'_>> = args.from(1).map(|word| engine.key(word)).collect();
+    engine.help_unwatch(2 * keys.len());
     let Some(mut locked) = engine.lock_within(&keys, ctx.lock_wait) else {
         return Ok(Flow::Wait(Wait::Held));
     };

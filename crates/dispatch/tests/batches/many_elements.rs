@@ -141,6 +141,36 @@ fn what_asks_for_few_elements_does_not() {
     }
 }
 
+#[test]
+fn what_works_on_much_that_its_connection_holds_runs_apart() {
+    for (hold, let_go) in [
+        ("SUBSCRIBE", "UNSUBSCRIBE"),
+        ("PSUBSCRIBE", "PUNSUBSCRIBE"),
+        ("SSUBSCRIBE", "SUNSUBSCRIBE"),
+        ("SUBSCRIBE", "RESET"),
+        ("WATCH", "UNWATCH"),
+        ("WATCH", "RESET"),
+    ] {
+        let mut server = TestServer::new();
+        let mut call = |line: &str| {
+            let before = server.ran_apart;
+            server.run_bytes(requests(&[line]), 1);
+            server.ran_apart - before
+        };
+        // Of which each is small.
+        for part in 0..2 {
+            let names = (0..MANY / 2).map(|number| format!("{part}:{number}"));
+            let line = names.fold(hold.to_owned(), |line, name| line + " " + &name);
+            assert_eq!(call(&line), 0, "{hold}");
+        }
+        if let_go.ends_with("UNSUBSCRIBE") {
+            assert_eq!(call(&format!("{let_go} 0:0")), 0, "{let_go} of one");
+        }
+        assert_eq!(call(let_go), 1, "{let_go}");
+        assert_eq!(call(let_go), 0, "{let_go} of nothing");
+    }
+}
+
 /// How much a call asks for is read in its words before it is known that it has enough of them.
 #[test]
 fn no_number_of_words_harms_where_collections_are_large() {

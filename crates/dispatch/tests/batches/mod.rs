@@ -3,6 +3,7 @@
 mod expected;
 mod many_elements;
 mod memory;
+mod others;
 mod owed;
 mod random_batches;
 mod sent_before;

@@ -59,6 +59,12 @@ pub struct TestServer {
     pub owed_bytes_max: usize,
     /// Bytes of replies that a batch has made, the most so far.
     pub batch_reply_bytes_max: usize,
+    /// Words that a batch has had, the most so far.
+    #[allow(dead_code, reason = "not every user of this file has batches of many words")]
+    pub batch_words_max: usize,
+    /// How often requests have waited until those of others would have had their turn.
+    #[allow(dead_code, reason = "not every user of this file has batches that take long")]
+    pub waited_for_others: usize,
     /// Requests that ran apart, so that other clients could be served meanwhile.
     pub ran_apart: usize,
     /// How often replies of other clients were to be sent before.
@@ -253,6 +259,8 @@ impl TestServer {
             closed: false,
             owed_bytes_max: usize::MAX,
             batch_reply_bytes_max: 0,
+            batch_words_max: 0,
+            waited_for_others: 0,
             ran_apart: 0,
             sent_before: 0,
             bounds,
@@ -287,6 +295,8 @@ impl TestServer {
             closed: false,
             owed_bytes_max: usize::MAX,
             batch_reply_bytes_max: 0,
+            batch_words_max: 0,
+            waited_for_others: 0,
             ran_apart: 0,
             sent_before: 0,
             bounds: self.bounds,
@@ -428,6 +438,7 @@ impl TestServer {
         out.set_copied_bytes_max(self.worker.copied_bytes_max());
         while consumed < input.len() {
             self.parse(&mut input, consumed, batch_max);
+            self.batch_words_max = self.batch_words_max.max(self.batch.words().len());
             let TestServer { server, worker, session, batch, ran_apart, sent_before, .. } = self;
             let (owed, input) = (out.len(), &input);
             // It has read what came before.
@@ -447,7 +458,8 @@ impl TestServer {
             let halt = client.halt;
             self.batch_reply_bytes_max = self.batch_reply_bytes_max.max(out.len() - owed);
             match halt {
-                None | Some(Halt::Later) => {}
+                None => {}
+                Some(Halt::Later) => self.waited_for_others += 1,
                 Some(Halt::Closed) => {
                     self.closed = true;
                     return;
@@ -473,7 +485,7 @@ impl TestServer {
         let (mut parser, limits) = (Parser::default(), RequestLimits::default());
         let (server, db) = (&*self.server, self.session.db);
         self.batch.turn_to_client();
-        while start < input.len() && self.batch.len() < batch_max {
+        while start < input.len() && !self.batch.is_full(batch_max) {
             let room = batch_max - self.batch.len();
             let from = Origin { client: 0, db, bytes: input };
             let end = self.batch.push_alike(server, &parser, &limits, from, (start, room));

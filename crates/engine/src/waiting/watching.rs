@@ -27,6 +27,25 @@ impl Watching {
         self.mark.is_changed() || self.expires_ms <= now_ms
     }
 
+    /// Count of keys.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether no key is watched.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// At most `max` of the keys, at least one if there is one, whose watches are to be ended apart
+    /// from the others'.
+    pub(super) fn split_off_some(&mut self, max: usize) -> Watching {
+        let after = self.keys.iter().nth(max.max(1)).copied();
+        let others = after.map_or_else(BTreeSet::new, |after| self.keys.split_off(&after));
+        let keys = std::mem::replace(&mut self.keys, others);
+        Watching { mark: Arc::clone(&self.mark), keys, expires_ms: self.expires_ms }
+    }
+
     /// Where the keys are.
     pub fn partitions(&self) -> impl Iterator<Item = PartitionId> + '_ {
         self.keys.iter().map(|&(partition, _)| partition)

@@ -2,7 +2,7 @@
 
 use super::attack::{Attack, Scale, Stop, attack};
 use super::web::web;
-use super::{data, scripts};
+use super::{data, held, scripts};
 use crate::client::Connection;
 use crate::descriptors::Thousands;
 use crate::random::Random;
@@ -27,7 +27,7 @@ const ALL: &str = "1000000000";
 
 /// All of them, in the order of the table.
 pub fn attacks() -> Vec<Attack> {
-    [scripted(), unread(), large(), asking_for_many(), many(), web()].concat()
+    [scripted(), unread(), large(), asking_for_many(), many(), held::held(), web()].concat()
 }
 
 fn scripted() -> Vec<Attack> {

@@ -16,6 +16,7 @@ mod attack;
 mod attacks;
 mod data;
 pub mod front;
+mod held;
 mod scripts;
 mod web;
 

@@ -3,7 +3,7 @@
 use super::facts::{OF_OPERATORS, SECRET};
 use basalt_acl::{DEFAULT_USER, Selector};
 use basalt_call::context::Context;
-use basalt_call::entry::{Entry, Run};
+use basalt_call::entry::{Entry, Run, Traits};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
 use basalt_service::error::CommandError;
@@ -66,6 +66,7 @@ pub(in super::super) const ACL_LIST: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(list),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 pub(in super::super) const ACL_USERS: Entry = Entry {
@@ -80,6 +81,7 @@ pub(in super::super) const ACL_USERS: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(names),
+    traits: Traits::LONG,
     ..Entry::DEFAULT
 };
 pub(in super::super) const ACL_DELUSER: Entry = Entry {
