@@ -17,8 +17,7 @@ use crate::store::key::Key;
 use crate::store::view::access_at;
 use crate::timers::Timers;
 use crate::tracking::TrackedTotals;
-use crate::waiting::request::Places;
-use crate::waiting::watching::Watching;
+use crate::waiting::left::Leftovers;
 use crate::warm_up::file::HotKeysDir;
 use crate::warm_up::progress::WarmUpProgress;
 use basalt_change::place::PartitionId;
@@ -33,7 +32,7 @@ use basalt_keyspace::table::EntryHint;
 use basalt_stdx::lock_rank::RankedMutex;
 use basalt_stdx::short_lock::LockWait;
 use basalt_value::{FormLimits, ValueRef};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -165,13 +164,8 @@ pub struct Engine {
     pub(crate) is_short_of_space: AtomicBool,
     /// Databases that were flushed and whose memory a background thread frees.
     pub(crate) flushed: RankedMutex<Vec<Database>>,
-    /// Watches that clients have left in partitions that were held when they went, or because they
-    /// were many.
-    pub(crate) left_watches: RankedMutex<Vec<Watching>>,
-    /// How many keys that are.
-    pub(crate) left_keys: AtomicUsize,
-    /// Places in queues of such clients.
-    pub(crate) left_places: RankedMutex<Vec<(u64, Places)>>,
+    /// What clients have left behind.
+    pub(crate) leftovers: Leftovers,
     /// When queues for which clients wait have something for them.
     pub(crate) timers: Timers,
     pub(crate) retired: Retired,
@@ -252,9 +246,7 @@ impl Engine {
             stopping: AtomicBool::new(false),
             is_short_of_space: AtomicBool::new(false),
             flushed: RankedMutex::default(),
-            left_watches: RankedMutex::default(),
-            left_keys: AtomicUsize::new(0),
-            left_places: RankedMutex::default(),
+            leftovers: Leftovers::default(),
             timers: Timers::default(),
             retired,
             expired_keys: AtomicU64::new(0),

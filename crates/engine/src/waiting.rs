@@ -16,6 +16,7 @@
 //! take what they find: they cannot queue. See `docs/concurrency.md`.
 
 mod call;
+pub(crate) mod left;
 mod leftovers;
 mod release;
 pub(crate) mod request;

@@ -39,15 +39,15 @@ impl Engine {
     }
 
     fn leave_watches(&self, watching: Watching) {
-        self.left_keys.fetch_add(watching.len(), Ordering::Relaxed);
-        self.left_watches.lock().push(watching);
+        self.leftovers.keys.fetch_add(watching.len(), Ordering::Relaxed);
+        self.leftovers.watches.lock().push(watching);
     }
 
     /// Ends at most this many watches that were left; what somebody holds stays.
     #[inline]
     pub fn help_unwatch(&self, keys_max: usize) {
         // Relaxed: a figure by itself. What has just been left is there the next time.
-        if self.left_keys.load(Ordering::Relaxed) > 0 {
+        if self.leftovers.keys.load(Ordering::Relaxed) > 0 {
             self.end_left_watches(keys_max, LockWait::Brief);
         }
     }
@@ -55,31 +55,31 @@ impl Engine {
     #[cold]
     fn end_left_watches(&self, mut keys_max: usize, wait: LockWait) {
         while keys_max > 0 {
-            let Some(mut left) = self.left_watches.lock().pop() else { return };
+            let Some(mut left) = self.leftovers.watches.lock().pop() else { return };
             let some = left.split_off_some(keys_max.min(ENDED_TOGETHER_MAX));
             if !left.is_empty() {
-                self.left_watches.lock().push(left);
+                self.leftovers.watches.lock().push(left);
             }
             if self.unwatch(&some, wait).is_err() {
-                self.left_watches.lock().push(some);
+                self.leftovers.watches.lock().push(some);
                 return;
             }
             keys_max -= some.len();
-            self.left_keys.fetch_sub(some.len(), Ordering::Relaxed);
+            self.leftovers.keys.fetch_sub(some.len(), Ordering::Relaxed);
         }
     }
 
     /// Takes a client out of all queues, now or soon. It does not wait for a key again.
     pub fn stop_waiting_soon(&self, client: u64, places: Places, wait: LockWait) {
         if self.stop_waiting(client, &places, wait).is_err() {
-            self.left_places.lock().push((client, places));
+            self.leftovers.places.lock().push((client, places));
         }
     }
 
     /// Clears what has been left, waiting for the partitions; called by the housekeeping thread.
     pub(crate) fn clear_leftovers(&self) {
         self.end_left_watches(usize::MAX, LockWait::Endless);
-        let places = std::mem::take(&mut *self.left_places.lock());
+        let places = std::mem::take(&mut *self.leftovers.places.lock());
         for (client, places) in places {
             self.stop_waiting_soon(client, places, LockWait::Endless);
         }
@@ -111,7 +111,7 @@ mod tests {
             assert_eq!(engine.is_watched(), are_left, "all but one have ended");
             engine.clear_leftovers();
             assert!(!engine.is_watched());
-            assert_eq!(engine.left_keys.load(Ordering::Relaxed), 0);
+            assert_eq!(engine.leftovers.keys.load(Ordering::Relaxed), 0);
         }
     }
 }
