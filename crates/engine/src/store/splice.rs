@@ -50,12 +50,13 @@ impl Txn<'_> {
         len
     }
 
-    /// Whether a string that has `len` bytes may be given zeros up to `offset`: not if strings have
-    /// been given more of them just now than the keyspace may take in all. Commands wait long
-    /// before that, but those of one transaction or script do not.
+    /// Whether a string that has `len` bytes may be given zeros up to `offset`: not within a
+    /// transaction or script, whose commands do not wait for memory, if strings have been given
+    /// more of them just now than the keyspace may take in all.
     #[inline]
     pub fn may_add_zeros(&self, len: usize, offset: usize) -> bool {
-        offset <= len || !self.engine.budget.has_too_many_zeros()
+        let waits = self.run_mode == RunMode::Alone;
+        offset <= len || waits || !self.engine.budget.has_too_many_zeros()
     }
 
     #[cold]

@@ -359,20 +359,3 @@ fn zeros_count_at_once() {
     evictor.round(&bench.engine);
     assert_eq!(bench.engine.memory_room(), Some(Room::Free));
 }
-
-/// A string that has them already takes none.
-#[test]
-fn what_never_waits_is_given_as_many_zeros_as_there_may_be_and_no_more() {
-    let bench = Bench::new(Eviction::Demote);
-    bench.engine.set_memory_target(Some(8 * MIB as u64));
-    bench.engine.memory_at_once();
-    let key = bench.engine.key(b"k");
-    bench.change(0, b"k", |txn| {
-        let given = (1..100).take_while(|&number| {
-            let may = txn.may_add_zeros((number - 1) * MIB, number * MIB);
-            may && txn.splice(&key, number * MIB, b"x") > 0
-        });
-        assert_eq!(given.count(), 9, "what goes beyond is one command's");
-        assert!(txn.may_add_zeros(9 * MIB, 9 * MIB));
-    });
-}
