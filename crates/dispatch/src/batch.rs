@@ -21,7 +21,7 @@ use super::execute::{execute, execute_attended};
 use super::expect;
 use super::form::{Begun, ReplyForm};
 use super::halt::Halt;
-use super::long::{may_take_long, works_on_much_held};
+use super::long::may_take_long;
 use super::monitors;
 use super::prepare::{Incoming, Last, Preparing};
 use super::row::run_row;
@@ -487,9 +487,7 @@ impl Batch {
                 None => {
                     let incoming = request.incoming(bytes, words);
                     let request_bytes = request.end.saturating_sub(**consumed);
-                    if may_take_long(server, incoming, request_bytes)
-                        || works_on_much_held(server, session, incoming)
-                    {
+                    if may_take_long(server, session, incoming, request_bytes) {
                         if out.len() > *owed_bytes_max {
                             return Some(Stop::Halt(Halt::Later));
                         }

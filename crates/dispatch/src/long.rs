@@ -16,27 +16,29 @@ const BYTES_LONG: usize = 1 << 20;
 
 /// Whether a request may take so long that its thread's other clients are to be served meanwhile: a
 /// script, a transaction, a command on values that may be large, a request of many words or bytes,
-/// one for many elements of a collection, or of all keys.
+/// one for many elements of a collection, of all keys, or for much that its connection holds.
 #[inline]
-pub(super) fn may_take_long(server: &Dispatcher, request: Incoming<'_>, bytes: usize) -> bool {
-    if request.words.len() > WORDS_LONG || is_large(bytes) {
+pub(super) fn may_take_long(
+    server: &Dispatcher,
+    session: &Session,
+    request: Incoming<'_>,
+    bytes: usize,
+) -> bool {
+    let words = request.words.len();
+    if words > WORDS_LONG || is_large(bytes) {
         return true;
     }
     let Some(id) = request.prepared.command else { return false };
     let call = server.commands.call(id);
-    let works_on = call.works_on(request.words.len());
-    call.takes_long || works_on.is_some_and(|it| asks_for_much(server, request, it))
+    call.takes_long
+        || call.works_on(words).is_some_and(|it| asks_for_much(server, request, it))
+        || works_on_much_held(call, session, words)
 }
 
-/// Whether a request works on much that its connection holds.
+/// Whether a call of this many words works on much that its connection holds.
 #[inline]
-pub(super) fn works_on_much_held(
-    server: &Dispatcher,
-    session: &Session,
-    request: Incoming<'_>,
-) -> bool {
-    let held = request.prepared.command.and_then(|id| server.commands.call(id).works_on_held);
-    held.is_some_and(|held| held(session, request.words.len()) > WORDS_LONG)
+pub(super) fn works_on_much_held(call: &Call, session: &Session, words: usize) -> bool {
+    call.works_on_held.is_some_and(|held| held(session, words) > WORDS_LONG)
 }
 
 /// Whether a request of this many bytes may take long whatever it is.

@@ -2,7 +2,7 @@
 
 use super::dispatcher::Dispatcher;
 use super::keys::{add_keys, several_keys};
-use super::long::may_take_long;
+use super::long::{may_take_long, works_on_much_held};
 use super::prepare::Incoming;
 use super::request::Request;
 use super::script;
@@ -126,7 +126,7 @@ pub(super) fn hold(request: &Request<'_>, worker: &Worker, session: &Session) ->
         return None;
     }
     // A command that waits for its keys waits on.
-    let waits = worker.stands_in() && !runs_beside(request, command);
+    let waits = worker.stands_in() && !runs_beside(request, command, session);
     if session.waiting.is_none() && (waits || is_behind_script(request, command)) {
         let is_busy = server.scripts.any_is_busy();
         return Some(if is_busy { Held::BehindScript } else { Held::Until(Wait::Held) });
@@ -136,15 +136,18 @@ pub(super) fn hold(request: &Request<'_>, worker: &Worker, session: &Session) ->
 
 /// Whether a worker that stands in can run a command: it takes no locks but its keys', for which
 /// such a worker does not wait, and it does not take long itself.
-fn runs_beside(request: &Request<'_>, command: &Command) -> bool {
+fn runs_beside(request: &Request<'_>, command: &Command, session: &Session) -> bool {
     match request.call.run {
         Run::Read(_) | Run::Point(_) | Run::Write(_) => {
             let Request { server, prepared, buffer, words, .. } = *request;
             let incoming = Incoming { prepared, buffer, words };
-            !may_take_long(server, incoming, 0)
+            !may_take_long(server, session, incoming, 0)
         }
         Run::Session(_) => {
-            command.flags.has(Flag::AllowBusy) || command.spec.group == Group::Connection
+            let is_short = !works_on_much_held(request.call, session, request.words.len());
+            let is_meant =
+                command.flags.has(Flag::AllowBusy) || command.spec.group == Group::Connection;
+            is_short && is_meant
         }
         Run::Exec | Run::Script(_) => false,
     }

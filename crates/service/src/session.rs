@@ -322,11 +322,6 @@ impl Session {
         self.show_watching();
     }
 
-    /// Count of keys that it watches.
-    pub fn watched_keys(&self) -> usize {
-        self.watching.as_ref().map_or(0, |watching| watching.len())
-    }
-
     /// Watches nothing any more.
     pub fn unwatch(&mut self, engine: &Engine, wait: LockWait) {
         if let Some(watching) = self.watching.take() {
@@ -337,10 +332,7 @@ impl Session {
 
     /// The connection has gone: leaves nothing of it behind in the keyspace.
     pub fn close(&mut self, engine: &Engine, wait: LockWait) {
-        if let Some(watching) = self.watching.take() {
-            engine.unwatch_behind(*watching, wait);
-            self.show_watching();
-        }
+        self.unwatch(engine, wait);
         self.leave_queues(engine, wait);
     }
 

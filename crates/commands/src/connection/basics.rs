@@ -107,10 +107,7 @@ pub(super) const RESET: Entry = Entry {
         is_about_connection: true,
         runs_in_multi: true,
         is_for_subscribers: true,
-        works_on_held: Some(|session, _| {
-            let subscriptions = session.subscriptions.as_ref().map_or(0, |held| held.len());
-            subscriptions + session.watched_keys()
-        }),
+        works_on_held: Some(|session, _| session.subscriptions.as_ref().map_or(0, |it| it.len())),
         ..Traits::NONE
     },
     ..Entry::DEFAULT

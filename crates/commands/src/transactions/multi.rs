@@ -73,12 +73,7 @@ pub(super) const DISCARD: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(discard),
-    traits: Traits {
-        is_about_connection: true,
-        runs_in_multi: true,
-        works_on_held: Some(|session, _| session.watched_keys()),
-        ..Traits::NONE
-    },
+    traits: Traits { is_about_connection: true, runs_in_multi: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

@@ -49,11 +49,7 @@ pub(super) const UNWATCH: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Session(unwatch),
-    traits: Traits {
-        is_about_connection: true,
-        works_on_held: Some(|session, _| session.watched_keys()),
-        ..Traits::NONE
-    },
+    traits: Traits { is_about_connection: true, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

@@ -148,8 +148,6 @@ fn what_works_on_much_that_its_connection_holds_runs_apart() {
         ("PSUBSCRIBE", "PUNSUBSCRIBE"),
         ("SSUBSCRIBE", "SUNSUBSCRIBE"),
         ("SUBSCRIBE", "RESET"),
-        ("WATCH", "UNWATCH"),
-        ("WATCH", "RESET"),
     ] {
         let mut server = TestServer::new();
         let mut call = |line: &str| {

@@ -22,25 +22,13 @@ const ENDED_AT_ONCE_MAX: usize = 4096;
 const ENDED_TOGETHER_MAX: usize = 4096;
 
 impl Engine {
-    /// Ends the watches of a client, now or soon.
+    /// Ends the watches of a client: now, or soon if they are many or somebody holds a partition.
     pub fn unwatch_soon(&self, watching: Watching, wait: LockWait) {
-        if self.unwatch(&watching, wait).is_err() {
-            self.leave_watches(watching);
+        let are_many = watching.len() > ENDED_AT_ONCE_MAX;
+        if are_many || self.unwatch(&watching, wait).is_err() {
+            self.leftovers.keys.fetch_add(watching.len(), Ordering::Relaxed);
+            self.leftovers.watches.lock().push(watching);
         }
-    }
-
-    /// Ends the watches of a client that has gone: soon, if they are many.
-    pub fn unwatch_behind(&self, watching: Watching, wait: LockWait) {
-        if watching.len() > ENDED_AT_ONCE_MAX {
-            self.leave_watches(watching);
-        } else {
-            self.unwatch_soon(watching, wait);
-        }
-    }
-
-    fn leave_watches(&self, watching: Watching) {
-        self.leftovers.keys.fetch_add(watching.len(), Ordering::Relaxed);
-        self.leftovers.watches.lock().push(watching);
     }
 
     /// Ends at most this many watches that were left; what somebody holds stays.
@@ -105,7 +93,7 @@ mod tests {
             }
             drop(locked);
             assert!(engine.is_watched());
-            engine.unwatch_behind(watching, LockWait::Brief);
+            engine.unwatch_soon(watching, LockWait::Brief);
             assert_eq!(engine.is_watched(), are_left, "{count} keys");
             engine.help_unwatch(count - 1);
             assert_eq!(engine.is_watched(), are_left, "all but one have ended");
