@@ -15,8 +15,9 @@ use crate::row::ELEMENT;
 
 const PREFIX_BYTES: usize = 2 + 1 + 8 + 8;
 
-/// The place of a spread collection, or of a string in pieces, in the cold tier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The place of a spread collection, or of a string in pieces, in the cold tier. They are ordered
+/// as the keys of their rows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ElementsOf {
     /// Where its key is.
     pub partition: PartitionId,

@@ -17,8 +17,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 const SHARD_BITS: u32 = 10;
 
-/// The hash of a key, as far as the locator goes by it.
+/// The hash of a key, as far as the locator goes by it. Packed, since a checkpoint has one of each
+/// of its rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(Rust, packed)]
 pub(crate) struct KeyHash {
     shard: u16,
     /// Places it in its shard.

@@ -15,15 +15,27 @@ use std::sync::atomic::Ordering;
 /// rows that stay, in the background. Of a flushed database that was the only one nothing stays.
 const LEARN_AGAIN_PERCENT: u64 = 25;
 
-/// A row that changes, for the locator: it has a record there, or none.
-pub(crate) type Change = (KeyHash, Option<Located>);
+/// Rows that change, for the locator.
+#[derive(Default)]
+struct Changes {
+    /// Those whose values have records.
+    apart: Vec<(KeyHash, Located)>,
+    /// Those that have none.
+    others: Vec<KeyHash>,
+}
+
+impl Changes {
+    fn rows(&self) -> u64 {
+        (self.apart.len() + self.others.len()) as u64
+    }
+}
 
 pub(crate) struct ValueWriter<'t> {
     tier: &'t ValueTier,
     rows: Box<dyn CheckpointWriter<'t> + 't>,
     check: RowCheck,
     values: Appender<'t>,
-    changes: Vec<Change>,
+    changes: Changes,
     ranges: Vec<KeyRange>,
     row: Vec<u8>,
 }
@@ -35,7 +47,7 @@ impl<'t> ValueWriter<'t> {
             rows: tier.rows.checkpoint_writer()?,
             check: RowCheck::default(),
             values: tier.appender(),
-            changes: Vec::new(),
+            changes: Changes::default(),
             ranges: Vec::new(),
             row: Vec::new(),
         })
@@ -49,26 +61,23 @@ impl<'t> CheckpointWriter<'t> for ValueWriter<'t> {
             && key.len() <= KEY_BYTES_MAX
             && value.len() <= VALUE_BYTES_MAX
             && self.tier.has_room();
-        let located = match is_apart {
-            true => {
-                let pointer = self.values.append(key, value)?;
-                envelope::apart(pointer, self.tier.head_of(value), &mut self.row);
-                Some(Located { place: pointer.place, size: SizeClass::of(pointer.units) })
-            }
-            false => {
-                envelope::inline(value, &mut self.row);
-                None
-            }
-        };
-        self.rows.put(key, &self.row)?;
-        self.changes.push((self.tier.locator.hash(key), located));
-        Ok(())
+        let hash = self.tier.locator.hash(key);
+        if is_apart {
+            let pointer = self.values.append(key, value)?;
+            envelope::apart(pointer, self.tier.head_of(value), &mut self.row);
+            let located = Located { place: pointer.place, size: SizeClass::of(pointer.units) };
+            self.changes.apart.push((hash, located));
+        } else {
+            envelope::inline(value, &mut self.row);
+            self.changes.others.push(hash);
+        }
+        self.rows.put(key, &self.row)
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<(), ColdError> {
         self.check.check(key, 0)?;
         self.rows.delete(key)?;
-        self.changes.push((self.tier.locator.hash(key), None));
+        self.changes.others.push(self.tier.locator.hash(key));
         Ok(())
     }
 
@@ -109,7 +118,7 @@ struct PreparedValues<'t> {
     rows: Box<dyn PreparedCheckpoint + 't>,
     /// Keeps its segments from being collected until the locator knows what is in them.
     values: Appender<'t>,
-    changes: Vec<Change>,
+    changes: Changes,
     ranges: Vec<KeyRange>,
 }
 
@@ -139,7 +148,7 @@ impl PreparedCheckpoint for PreparedValues<'_> {
         tier.apply(&changes);
         let figures = &tier.figures;
         figures.commits.fetch_add(1, Ordering::Relaxed);
-        figures.rows.fetch_add((changes.len() + ranges.len()) as u64, Ordering::Relaxed);
+        figures.rows.fetch_add(changes.rows() + ranges.len() as u64, Ordering::Relaxed);
         figures.written.fetch_add(values.bytes(), Ordering::Relaxed);
         Ok(())
     }
@@ -151,13 +160,9 @@ impl PreparedCheckpoint for PreparedValues<'_> {
 
 impl ValueTier {
     /// The rows are committed.
-    pub(crate) fn apply(&self, changes: &[Change]) {
-        for &(hash, located) in changes {
-            match located {
-                Some(located) => self.locate(hash, located),
-                None => self.forget(hash),
-            }
-        }
+    fn apply(&self, changes: &Changes) {
+        changes.apart.iter().for_each(|&(hash, located)| self.locate(hash, located));
+        changes.others.iter().for_each(|&hash| self.forget(hash));
     }
 
     /// A row points to a record. It may be known already.

@@ -179,6 +179,7 @@ impl Engine {
                 continue;
             }
             left -= spreading.elements;
+            rows.elements.make_room(spreading.elements);
             // Nothing goes away under the lock.
             while let Ok(true) = spreading.step(partition, usize::MAX, &mut rows.elements) {}
         }
@@ -190,15 +191,16 @@ impl Engine {
             rows.part.clear();
             let id = spreading.of.partition;
             loop {
-                rows.part.make_room(ELEMENTS_A_LOCK);
+                let gathered = if spreading.is_new { &mut rows.part } else { &mut rows.elements };
+                gathered.make_room(ELEMENTS_A_LOCK);
                 let mut locked = self.keyspace.lock(id);
                 let start = self.env.clock.now();
                 let partition = locked.partition_mut(id);
-                let goes_on = spreading.step(partition, ELEMENTS_A_LOCK, &mut rows.part);
+                let goes_on = spreading.step(partition, ELEMENTS_A_LOCK, gathered);
                 drop(locked);
                 self.checkpointing.note_lock(self.env.clock.since(start));
                 let Ok(goes_on) = goes_on else { return Ok(false) };
-                if spreading.is_new && rows.part.bytes() >= PART_BYTES {
+                if rows.part.bytes() >= PART_BYTES {
                     self.write_part(spreading.of, rows)?;
                 }
                 if !goes_on {
