@@ -28,6 +28,13 @@ pub fn double_text(value: f64) -> String {
     String::from_utf8_lossy(DoubleText::new(value).as_bytes()).into_owned()
 }
 
+/// The number if it is printed as an integer, and not zero, which has a sign.
+#[inline]
+pub(crate) fn as_whole(value: f64) -> Option<i64> {
+    let whole = value as i64;
+    (whole != 0 && whole as f64 == value && value.abs() <= INTEGER_MAX).then_some(whole)
+}
+
 /// A short text in place.
 pub(crate) struct DoubleText {
     bytes: [u8; DOUBLE_TEXT_BYTES_MAX],
@@ -44,8 +51,8 @@ impl DoubleText {
             text.push(if value < 0.0 { b"-inf" } else { b"inf" });
         } else if value == 0.0 {
             text.push(if value.is_sign_negative() { b"-0" } else { b"0" });
-        } else if value.abs() <= INTEGER_MAX && value.fract() == 0.0 {
-            text.push(itoa::Buffer::new().format(value as i64).as_bytes());
+        } else if let Some(whole) = as_whole(value) {
+            text.push(itoa::Buffer::new().format(whole).as_bytes());
         } else {
             text.push_shortest(value);
         }

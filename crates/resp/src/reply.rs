@@ -6,7 +6,7 @@
 //! It deliberately does not check that an announced array gets as many elements as announced: that
 //! is up to the command, and its tests.
 
-use crate::double::DoubleText;
+use crate::double::{DoubleText, as_whole};
 use crate::error::ProtocolError;
 use crate::output::{End, Output, SHARED_BYTES_MIN};
 use std::ops::Range;
@@ -172,10 +172,18 @@ impl<'a> Reply<'a> {
 
     /// A double, with the fewest digits that read back as the same. A bulk string in RESP2.
     pub fn double(&mut self, value: f64) {
-        let text = DoubleText::new(value);
+        // As most scores are.
+        if let Some(whole) = as_whole(value) {
+            return self.double_as(itoa::Buffer::new().format(whole).as_bytes());
+        }
+        self.double_as(DoubleText::new(value).as_bytes());
+    }
+
+    #[inline]
+    fn double_as(&mut self, text: &[u8]) {
         match self.protocol {
-            Protocol::Resp2 => self.bulk(text.as_bytes()),
-            Protocol::Resp3 => self.put_line(b",", text.as_bytes()),
+            Protocol::Resp2 => self.bulk(text),
+            Protocol::Resp3 => self.put_line(b",", text),
         }
     }
 
@@ -394,14 +402,17 @@ pub(crate) fn put_header(out: &mut Vec<u8>, kind: u8, value: u64) {
 /// of which the header is the front part.
 #[inline(never)]
 fn put_medium_header(out: &mut Vec<u8>, kind: u8, value: u64) {
+    const ROOM: usize = 16;
     let digits = eight_digits(value);
     let zeros = digits.trailing_zeros() / 8;
     let text = (digits | 0x3030_3030_3030_3030) >> (8 * zeros);
-    let end = u128::from(u16::from_le_bytes(*b"\r\n")) << (8 * (9 - zeros));
-    let header = u128::from(kind) | (u128::from(text) << 8) | end;
-    let header_len = out.len() + 11 - zeros as usize;
-    out.extend_from_slice(&header.to_le_bytes());
-    out.truncate(header_len);
+    let (start, end) = (out.len(), 9_usize.saturating_sub(zeros as usize));
+    out.extend_from_slice(&[0; ROOM]);
+    let Some(header) = out.last_chunk_mut::<ROOM>() else { return };
+    header[0] = kind;
+    header[1..9].copy_from_slice(&text.to_le_bytes());
+    header[end..end + 2].copy_from_slice(b"\r\n");
+    out.truncate(start + end + 2);
 }
 
 /// The eight decimal digits of `value` < 10^8, one a byte, the first one lowest. Each step splits
@@ -440,6 +451,19 @@ const BLOCKS_BYTES_MAX: usize = 72;
 /// Longest bulk string that is written in blocks.
 const BLOCKS_VALUE_MAX: usize = 64;
 
+/// The headers of bulk strings of two digits. Each has three bytes more than it needs, which the
+/// string covers.
+static BLOCKS_HEADERS: [[u8; 8]; BLOCKS_VALUE_MAX + 1] = {
+    let mut headers = [*b"$00\r\n\0\0\0"; BLOCKS_VALUE_MAX + 1];
+    let mut len = 0;
+    while len < headers.len() {
+        headers[len][1] += (len / 10) as u8;
+        headers[len][2] += (len % 10) as u8;
+        len += 1;
+    }
+    headers
+};
+
 /// Writes a bulk string. What is written in blocks calls nothing that might come back, so that
 /// nothing has to be kept across a call.
 fn put_bulk(out: &mut Output, value: &[u8]) {
@@ -451,7 +475,7 @@ fn put_bulk(out: &mut Output, value: &[u8]) {
     }
     let out = &mut out.last.flat;
     match value.len() {
-        0..=9 => put_short_bulk(out, short_word(value), value.len()),
+        0..=9 => put_short_bulk(out, value),
         10..=16 => put_blocks::<8, 24>(out, value),
         17..=32 => put_blocks::<16, 40>(out, value),
         _ => put_blocks::<32, BLOCKS_BYTES_MAX>(out, value),
@@ -488,7 +512,8 @@ pub(crate) fn put_plain_bulk(out: &mut Vec<u8>, value: &[u8]) {
 #[inline(always)]
 fn put_blocks<const BLOCK: usize, const ROOM: usize>(out: &mut Vec<u8>, value: &[u8]) {
     let len = value.len();
-    let (Some(first), Some(last)) = (value.first_chunk::<BLOCK>(), value.last_chunk::<BLOCK>())
+    let (Some(first), Some(last), Some(header)) =
+        (value.first_chunk::<BLOCK>(), value.last_chunk::<BLOCK>(), BLOCKS_HEADERS.get(len))
     else {
         return put_plain_bulk(out, value);
     };
@@ -496,42 +521,37 @@ fn put_blocks<const BLOCK: usize, const ROOM: usize>(out: &mut Vec<u8>, value: &
     let (start, end) = (out.len(), HEADER_BYTES + len);
     out.extend_from_slice(&[0; ROOM]);
     let Some(bulk) = out.last_chunk_mut::<ROOM>() else { return };
-    let (tens, ones) = (b'0' + (len / 10) as u8, b'0' + (len % 10) as u8);
-    // Three bytes more than the header has, which the string covers.
-    bulk[..8].copy_from_slice(&[b'$', tens, ones, b'\r', b'\n', 0, 0, 0]);
+    bulk[..8].copy_from_slice(header);
     bulk[HEADER_BYTES..][..BLOCK].copy_from_slice(first);
     bulk[end - BLOCK..end].copy_from_slice(last);
     bulk[end..end + 2].copy_from_slice(b"\r\n");
     out.truncate(start + end + 2);
 }
 
-/// The bytes of a string of up to nine, the first one lowest.
-#[inline]
-fn short_word(value: &[u8]) -> u128 {
+/// Writes a bulk string of up to nine bytes, whose length has one digit.
+#[inline(always)]
+fn put_short_bulk(out: &mut Vec<u8>, value: &[u8]) {
+    const HEADER_BYTES: usize = 4;
+    const ROOM: usize = 16;
     let len = value.len();
-    match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
-        (Some(first), Some(last)) if len <= 8 => {
-            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
-            u128::from(first) | u128::from(last) << (8 * (len - 4))
-        }
-        (None, _) if len > 0 => {
-            let byte = |index: usize| u128::from(value[index]);
-            byte(0) | byte(len / 2) << (8 * (len / 2)) | byte(len - 1) << (8 * (len - 1))
-        }
-        _ => value.first_chunk::<9>().map_or(0, |[front @ .., back]| {
-            u128::from(u64::from_le_bytes(*front)) | u128::from(*back) << 64
-        }),
+    let (start, end) = (out.len(), HEADER_BYTES + len);
+    if end + 2 > ROOM {
+        return put_plain_bulk(out, value);
     }
-}
-
-/// Writes a bulk string of up to nine bytes: its header, itself and the line end are one block, of
-/// which the front part stays.
-#[inline]
-fn put_short_bulk(out: &mut Vec<u8>, word: u128, len: usize) {
-    let header = u32::from_le_bytes([b'$', b'0' + len as u8, b'\r', b'\n']);
-    let end = u128::from(u16::from_le_bytes(*b"\r\n")) << (32 + 8 * len);
-    let bulk = u128::from(header) | word << 32 | end;
-    let bulk_len = out.len() + 6 + len;
-    out.extend_from_slice(&bulk.to_le_bytes());
-    out.truncate(bulk_len);
+    out.extend_from_slice(&[0; ROOM]);
+    let Some(bulk) = out.last_chunk_mut::<ROOM>() else { return };
+    bulk[..HEADER_BYTES].copy_from_slice(&[b'$', b'0' + len as u8, b'\r', b'\n']);
+    if let (Some(first), Some(last)) = (value.first_chunk::<8>(), value.last_chunk::<8>()) {
+        bulk[HEADER_BYTES..][..8].copy_from_slice(first);
+        bulk[end - 8..end].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (value.first_chunk::<4>(), value.last_chunk::<4>()) {
+        bulk[HEADER_BYTES..][..4].copy_from_slice(first);
+        bulk[end - 4..end].copy_from_slice(last);
+    } else if len > 0 {
+        bulk[HEADER_BYTES] = value[0];
+        bulk[HEADER_BYTES + len / 2] = value[len / 2];
+        bulk[end - 1] = value[len - 1];
+    }
+    bulk[end..end + 2].copy_from_slice(b"\r\n");
+    out.truncate(start + end + 2);
 }
