@@ -12,6 +12,8 @@ pub(super) const ROWS_AT_A_STRETCH: usize = 128;
 
 /// Bytes of rows that stand together; a row that is longer stands alone.
 const BUFFER_BYTES: usize = 1 << 20;
+/// Those that stand in the first buffer: most checkpoints have few.
+const FIRST_BUFFER_BYTES: usize = 64 << 10;
 /// What stands before a row: the numbers of its set, of the bytes of its name and of those of its
 /// content, each as `u32`.
 const HEAD_BYTES: usize = 12;
@@ -87,7 +89,7 @@ impl ElementRows {
     pub(super) fn clear(&mut self) {
         /// A large collection's rows leave no more memory behind than this.
         const KEPT_BYTES_MAX: usize = 4 << 20;
-        self.buffers.retain(|buffer| buffer.capacity() == BUFFER_BYTES);
+        self.buffers.retain(|buffer| buffer.capacity() <= BUFFER_BYTES);
         self.buffers.truncate(1);
         self.buffers.iter_mut().for_each(Vec::clear);
         self.index.clear();
@@ -181,7 +183,9 @@ impl ElementRows {
     fn buffer_with_room(&mut self, len: usize) -> usize {
         let has_room = |buffer: &Vec<u8>| buffer.capacity() - buffer.len() >= len;
         if !self.buffers.last().is_some_and(has_room) {
-            self.buffers.push(Vec::with_capacity(len.max(BUFFER_BYTES)));
+            let is_first = self.buffers.is_empty();
+            let capacity = if is_first { FIRST_BUFFER_BYTES } else { BUFFER_BYTES };
+            self.buffers.push(Vec::with_capacity(len.max(capacity)));
         }
         self.buffers.len() - 1
     }
