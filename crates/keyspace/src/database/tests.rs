@@ -558,6 +558,7 @@ type Break = fn(&mut World);
 
 /// Each rule, broken by hand, is noticed.
 #[test]
+#[cfg_attr(miri, ignore = "it takes Miri minutes, and is about the rules")]
 fn a_broken_rule_is_noticed() {
     let breaks: [(&str, Break); 12] = [
         ("on disk before the bound", |world| world.database.set_cold_expiry(u64::MAX)),
