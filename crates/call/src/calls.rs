@@ -98,7 +98,8 @@ impl Call {
             takes_memory: command.flags.has(Flag::Denyoom),
             shares_time: shares_time(entry),
             slight_words_max: slight_words_max(entry),
-            runs_together: entry.traits.runs_together,
+            runs_together: (is_alone || word_before_keys.is_some())
+                && runs_together(entry, command),
             takes_long: takes_long(entry),
             works_on: entry.traits.works_on,
             works_on_held: entry.traits.works_on_held,
@@ -235,6 +236,15 @@ fn slight_words_max(entry: &Entry) -> u16 {
         Group::String if spec.flags.has(Flag::Denyoom) && spec.flags.has(Flag::Fast) => 2,
         _ => 0,
     }
+}
+
+/// It changes what is under a key in little time: the lock, the transaction and the record of the
+/// log would add as much again for each call. A bit may be far behind the end of its string, and
+/// each such call fills up to a megabyte under the lock.
+fn runs_together(entry: &Entry, command: &Command) -> bool {
+    let changes = matches!(entry.run, Run::Write(_)) && entry.shortcut.is_none();
+    let is_slight = slight_words_max(entry) >= command.arity.unsigned_abs();
+    changes && is_slight && !takes_long(entry) && entry.spec.group != Group::Bitmap
 }
 
 /// It looks at the server, its connection is noted under keys, or its specification does not tell

@@ -137,9 +137,6 @@ pub struct Traits {
     /// Whether a call does nothing but put strings under its keys, whatever is there, and answers
     /// nothing of what was: it need not wait until that has been read.
     pub puts_blindly: Option<PutsBlindlyFn>,
-    /// It changes one key in little time: calls of one client in a row that name the same key share
-    /// its lock and a record of the log.
-    pub runs_together: bool,
     /// On how many elements it works. Where that is many, it takes long.
     pub works_on: Option<WorksOn>,
     /// On how much of what its connection holds it works. Where that is much, it takes long.
@@ -168,7 +165,6 @@ impl Traits {
         takes_long: false,
         slight_words_max: 0,
         puts_blindly: None,
-        runs_together: false,
         works_on: None,
         works_on_held: None,
         reads_any_key: None,
@@ -180,9 +176,6 @@ impl Traits {
 
     /// Each call of it puts strings, whatever is there.
     pub const BLIND: Traits = Traits { puts_blindly: Some(|_| true), ..Traits::NONE };
-
-    /// Calls in a row share the lock of their key.
-    pub const TOGETHER: Traits = Traits { runs_together: true, ..Traits::NONE };
 
     /// It replies all of its collection.
     pub const WHOLE: Traits = Traits::working_on(0, |_, len| len);

@@ -5,8 +5,8 @@
 //! Such requests run under one lock, each as [`super::plain`] runs it, and what they change is one
 //! record of the log: a crash takes back all of them or none, and none is answered before that
 //! record is in the log. To short commands the lock, the transaction and the record cost as much as
-//! what they do. Only commands whose entry says so run like this
-//! ([`basalt_call::entry::Traits::runs_together`]).
+//! what they do. Commands that change one key in little time run like this
+//! ([`basalt_call::calls::Call::runs_together`]).
 //!
 //! What keeps the first of them from running is not looked into here: the row ends before it, and
 //! the long way meets it again. After what has run for the last of them something may be to be

@@ -2,7 +2,7 @@
 
 use super::options::{lease_ms, time_ms, value};
 use super::{edit, reply_count, token};
-use basalt_call::entry::{Entry, Run, Traits};
+use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Absent, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -29,7 +29,6 @@ pub(super) const Q_ACK: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(acknowledge),
-    traits: Traits::TOGETHER,
     ..Entry::DEFAULT
 };
 
@@ -53,7 +52,6 @@ pub(super) const Q_NACK: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(hand_back),
-    traits: Traits::TOGETHER,
     ..Entry::DEFAULT
 };
 
@@ -76,7 +74,6 @@ pub(super) const Q_EXTEND: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(extend),
-    traits: Traits::TOGETHER,
     ..Entry::DEFAULT
 };
 

@@ -36,7 +36,7 @@ pub(super) const Q_GET: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(get),
-    traits: Traits { slight_words_max: WORDS_MAX, ..Traits::TOGETHER },
+    traits: Traits { slight_words_max: WORDS_MAX, ..Traits::NONE },
     ..Entry::DEFAULT
 };
 

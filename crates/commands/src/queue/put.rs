@@ -4,7 +4,7 @@ use super::config::changed;
 use super::options::{lane, name, time_ms, value};
 use super::{edit, reply_id};
 use crate::number::count;
-use basalt_call::entry::{Entry, Run, Traits};
+use basalt_call::entry::{Entry, Run};
 use basalt_engine::{Absent, Txn};
 use basalt_resp::Reply;
 use basalt_service::args::Args;
@@ -43,7 +43,6 @@ pub(super) const Q_PUT: Entry = Entry {
         ..CommandSpec::DEFAULT
     },
     run: Run::Write(put),
-    traits: Traits::TOGETHER,
     ..Entry::DEFAULT
 };
 

@@ -9,3 +9,4 @@ mod random_batches;
 mod sent_before;
 mod short_ways;
 mod slow_calls;
+mod together;

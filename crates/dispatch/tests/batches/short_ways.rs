@@ -207,10 +207,10 @@ fn compare_sides(seed: u64, mut short: Side, mut long: Side) -> Result<(), Strin
             let at = replies.iter().zip(&expected).position(|(one, other)| one != other);
             format!("replies differ at {at:?}")
         } else if let (one, other) =
-            (short.server.log.take_records(), long.server.log.take_records())
+            (short.server.log.take_changes(), long.server.log.take_changes())
             && one != other
         {
-            format!("records of the log differ: {}", difference_of(&one, &other))
+            format!("changes in the log differ: {}", difference_of(&one, &other))
         } else if short.server.session.gate != long.server.session.gate {
             let gates = [&short, &long].map(|side| format!("{:?}", side.server.session.gate));
             format!("replies wait for {gates:?}")

@@ -1,5 +1,6 @@
 //! A log in memory: it acknowledges at once and keeps its records, so that a test can replay them.
 
+use basalt_change::op;
 use basalt_change::place::{SHARDS, ShardId, ShardSet};
 use basalt_engine::{CommitLog, Fate, Gate, LogError, Refusal, Ticket};
 use basalt_stdx::lent::{LentBytes, Parts};
@@ -18,8 +19,10 @@ pub struct Record {
 /// The log.
 pub struct MemoryLog {
     state: Mutex<State>,
-    /// One an append, atomic or not.
+    /// The last one: one for each change, however many are in a record.
     tickets: AtomicU64,
+    /// Atomic or not.
+    appends: AtomicU64,
     /// Tickets up to this one are acknowledged; all of them while replies are not gated.
     acknowledged: AtomicU64,
     gates_replies: AtomicBool,
@@ -54,6 +57,7 @@ impl MemoryLog {
         MemoryLog {
             state: Mutex::new(state),
             tickets: AtomicU64::new(0),
+            appends: AtomicU64::new(0),
             acknowledged: AtomicU64::new(0),
             gates_replies: AtomicBool::new(false),
             refusal: Mutex::new(None),
@@ -70,6 +74,19 @@ impl MemoryLog {
     #[allow(dead_code, reason = "not every user of this file looks at records")]
     pub fn take_records(&self) -> Vec<Record> {
         std::mem::take(&mut self.state.lock().records)
+    }
+
+    /// Takes out everything appended so far, change by change. How many stand in a record is not
+    /// told.
+    #[allow(dead_code, reason = "not every user of this file looks at changes")]
+    pub fn take_changes(&self) -> Vec<String> {
+        let mut changes = Vec::new();
+        for record in self.take_records() {
+            let (scope, ops) = op::decode(&record.bytes).expect("a record");
+            let change = |op| format!("{:?} {scope:?} {op:?}", record.shard);
+            changes.extend(ops.map(|op| change(op.expect("a change"))));
+        }
+        changes
     }
 
     /// Takes over records that another log held.
@@ -105,8 +122,9 @@ impl MemoryLog {
     }
 
     /// How many appends there were, those of several records counted once.
+    #[allow(dead_code, reason = "not every user of this file counts")]
     pub fn appends(&self) -> u64 {
-        self.tickets.load(Ordering::Relaxed)
+        self.appends.load(Ordering::Relaxed)
     }
 
     /// From here on acknowledges nothing.
@@ -145,12 +163,23 @@ impl MemoryLog {
         *self.refusal.lock() = Some((refusal, shards));
     }
 
-    fn ticket(&self) -> Ticket {
-        Ticket { stream: 0, position: self.tickets.fetch_add(1, Ordering::Relaxed) + 1 }
+    /// That of an append of this many changes.
+    fn ticket(&self, changes: u64) -> Ticket {
+        self.appends.fetch_add(1, Ordering::Relaxed);
+        let before = self.tickets.fetch_add(changes, Ordering::Relaxed);
+        Ticket { stream: 0, position: before + changes }
     }
 }
 
 impl State {
+    /// How many changes are in a record; those that are forgotten are not counted.
+    fn changes_in(&self, record: impl FnOnce() -> Vec<u8>) -> u64 {
+        if !self.keeps_records {
+            return 1;
+        }
+        op::decode(&record()).map_or(1, |(_, changes)| changes.count() as u64)
+    }
+
     fn append(&mut self, shard: ShardId, record: &[u8]) -> u64 {
         let position = &mut self.positions[shard.index()];
         *position += 1;
@@ -178,11 +207,14 @@ impl State {
 
 impl CommitLog for MemoryLog {
     fn append(&self, shard: ShardId, record: &[u8]) -> (u64, Ticket) {
-        (self.state.lock().append(shard, record), self.ticket())
+        let mut state = self.state.lock();
+        (state.append(shard, record), self.ticket(state.changes_in(|| record.to_vec())))
     }
 
     fn append_all(&self, records: &[(ShardId, Parts<'_>)], appended: &mut Vec<(u64, Ticket)>) {
-        let (mut state, ticket) = (self.state.lock(), self.ticket());
+        let mut state = self.state.lock();
+        let changes = records.iter().map(|(_, record)| state.changes_in(|| record.to_vec())).sum();
+        let ticket = self.ticket(changes);
         let append =
             |&(shard, record): &(ShardId, Parts<'_>)| (state.append_parts(shard, record), ticket);
         appended.extend(records.iter().map(append));

@@ -7,7 +7,6 @@
 
 use super::random_commands::{Commands, KEYS};
 use crate::harness::TestServer;
-use basalt_change::op;
 use basalt_dispatch::ShortWays;
 use basalt_env::random::Random;
 use basalt_resp::{Value, decode, encode_request};
@@ -49,11 +48,7 @@ impl Side {
         self.server.session.gate.take();
         let replies = self.server.run_bytes(input, batch_max);
         let mut seen = vec![format!("answers at once: {}", self.server.session.gate.is_open())];
-        for record in self.server.log.take_records() {
-            let (scope, ops) = op::decode(&record.bytes).expect("a record");
-            let change = |op| format!("{:?} {scope:?} {op:?}", record.shard);
-            seen.extend(ops.map(|op| change(op.expect("a change"))));
-        }
+        seen.extend(self.server.log.take_changes());
         let told = self.listener.as_mut().map_or(Vec::new(), TestServer::messages);
         seen.extend(told.into_iter().map(|line| match line {
             // Without its time.

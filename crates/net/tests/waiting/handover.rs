@@ -31,6 +31,24 @@ fn the_writers_next_command_does_not_find_what_was_handed_over() {
     }
 }
 
+/// Though pushes that stand together share the lock of their list.
+#[test]
+fn a_client_that_waits_is_served_before_the_next_push_of_a_pipeline() {
+    for policy in [FsyncPolicy::Never, FsyncPolicy::Always] {
+        let server = TestServer::start_with(2, policy);
+        let (mut writer, mut waiter) = (server.connect(), server.connect());
+        for _ in 0..ROUNDS {
+            waiter.send("BLPOP l 0");
+            server.until_waiting(1);
+            let lines = ["LPUSH l a", "LPUSH l b", "LPUSH l c", "LPOP l", "LPOP l", "LPOP l"];
+            let found = answers(&mut writer, &lines);
+            let [one, two] = [integer(1), integer(2)];
+            assert_eq!(found, [one.clone(), one, two, bulk("c"), bulk("b"), Value::Null]);
+            assert_eq!(waiter.receive(), taken("l", "a"));
+        }
+    }
+}
+
 #[test]
 fn a_chain_of_moves_is_finished() {
     let server = TestServer::start(3);
