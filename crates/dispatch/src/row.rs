@@ -119,10 +119,10 @@ fn run_alike<'a>(
         Run::Write(run) if ran == 0 && has_memory => {
             let count = if call.shortcut.is_some() { NEW_KEYS_MAX } else { usize::MAX };
             // Where the first two do not name the same key, the others rarely do.
-            let repeats =
-                requests.clone().nth(1).is_some_and(|(second, _)| second.prepared.repeats);
+            let is_together = together::is_for(call, words)
+                && requests.clone().nth(1).is_some_and(|(second, _)| second.prepared.repeats);
             let requests = (requests.take(count), owed_bytes_max);
-            match repeats && together::is_for(call, words) {
+            match is_together {
                 false => plain::run(alike, run, worker, session, admission, requests, out),
                 true => together::run(alike, run, worker, session, admission, requests, out),
             }
