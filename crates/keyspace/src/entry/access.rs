@@ -146,6 +146,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "it takes Miri minutes, and is about averages")]
     fn a_key_used_once_a_second_grows_as_in_redis() {
         const KEYS: usize = 200;
         let mut random = 1;
