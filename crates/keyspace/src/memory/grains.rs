@@ -135,7 +135,7 @@ mod tests {
         let (mut map, mut array) = (GrainMap::FREE, [false; GRAINS]);
         let mut taken: Vec<(usize, usize)> = Vec::new();
         let mut random = 1_u64;
-        for _ in 0..if cfg!(miri) { 60 } else { 4000 } {
+        for _ in 0..if cfg!(miri) { 25 } else { 4000 } {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let number = (random >> 33) as usize;
             let grains = 1 + number % 160;

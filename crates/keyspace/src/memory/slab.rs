@@ -396,7 +396,7 @@ mod tests {
         let pool = Arc::new(PagePool::default());
         let mut slab = Slab::new(Arc::clone(&pool));
         let mut cells = Vec::new();
-        for round in 0..if cfg!(miri) { 300 } else { 6000usize } {
+        for round in 0..if cfg!(miri) { 40 } else { 6000usize } {
             let bytes = match round % 4 {
                 0 => 8 + (round * 37) % 505,
                 _ => 8 + (round * 37) % 3000,

@@ -81,7 +81,10 @@ impl World {
         for _ in 0..calls_max {
             let one = self.table.compact(COMPACT_CELLS_MAX);
             assert!(one.moved <= COMPACT_CELLS_MAX);
-            self.table.slab.check();
+            // A look at all pages takes Miri a second.
+            if !cfg!(miri) {
+                self.table.slab.check();
+            }
             all.moved += one.moved;
             all.bytes_freed += one.bytes_freed;
             if !one.has_more {
@@ -135,7 +138,7 @@ fn pages_come_back_after_every_second_entry_has_gone() {
         // What stays is longer than the holes.
         ("1000 and 600", |number| if number % 2 == 0 { 1000 } else { 600 }, 70),
     ];
-    // Of cells and of runs one each: to look at all pages after each call takes Miri minutes.
+    // For Miri of cells and of runs one each.
     let (keys, step) = if cfg!(miri) { (100, 3) } else { (4_000, 1) };
     for (name, value_bytes, percent_max) in sizes.into_iter().step_by(step) {
         let mut world = World::new(KeyHasher::new(7));
@@ -202,7 +205,7 @@ fn a_part_of_a_page_of_runs_moves() {
     for number in (15..135).filter(|number| ![0, 1, 8].contains(&(number % 15))) {
         world.remove(format!("key {number:012}").as_bytes());
     }
-    for _ in 0..10 {
+    for _ in 0..if cfg!(miri) { 2 } else { 10 } {
         let one = world.table.compact(1);
         assert_eq!((one.moved, one.has_more), (1, true));
         world.check();
@@ -226,7 +229,7 @@ fn empty_pages_go() {
 #[test]
 fn a_call_moves_no_more_than_it_may() {
     let mut world = World::new(KeyHasher::new(7));
-    let keys = if cfg!(miri) { 1_200 } else { 6_000_u32 };
+    let keys = if cfg!(miri) { 600 } else { 6_000_u32 };
     for number in 0..keys {
         let (expire_ms, version, flags, access) = (0, Version::NONE, 0, Access::default());
         let known = Known { value: Vec::new(), expire_ms, version, flags, access };
@@ -346,7 +349,7 @@ fn key(number: u8) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 96 }, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 96 }, ..Default::default() })]
     #[test]
     fn compaction_changes_nothing_that_can_be_seen(
         ops in proptest::collection::vec(op(), 1..if cfg!(miri) { 80 } else { 900 }),
