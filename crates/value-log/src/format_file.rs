@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 const NAME: &str = "FORMAT";
-const CONTENT: &[u8] = b"basalt values 1\n";
+const CONTENT: &[u8] = b"basalt values 2\n";
 
 /// Above the keys of all rows.
 pub(crate) const TOP: [u8; KEY_BYTES_MAX + 1] = [0xFF; KEY_BYTES_MAX + 1];
@@ -33,15 +33,15 @@ pub(crate) fn check(disk: &dyn Disk, dir: &Path, rows: &dyn ColdTier) -> Result<
     if content == CONTENT {
         return Ok(());
     }
-    let detail = match is_there {
-        true => format!("{} is of a version that this program does not know", path.display()),
-        false => format!(
-            "{} is missing: the data is in the format of an earlier version, which this one does not read: start \
-             that version, copy the data over with replication tools or DUMP and RESTORE, or begin with an empty \
-             directory",
-            path.display()
-        ),
+    let what = match is_there {
+        true => "is of another version",
+        false => "is missing: the data is in the format of an earlier version",
     };
+    let detail = format!(
+        "{} {what}, which this one does not read: start that version, copy the data over with replication tools or \
+         DUMP and RESTORE, or begin with an empty directory",
+        path.display()
+    );
     Err(ColdError::Failed { operation: "open", detail })
 }
 

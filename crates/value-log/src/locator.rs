@@ -1,7 +1,7 @@
 //! Where the record of each key is, by a hash of the key and in memory: 16 bytes a slot, some 21 a
 //! value.
 //!
-//! A slot has 71 bits of the hash, and its shard is another ten: for a billion values the chance
+//! A slot has 69 bits of the hash, and its shard is another ten: for a billion values the chance
 //! that any two of them are taken for one is below one in a million, with a seed that nobody knows.
 //! A reader compares the key and would notice; a writer would not, so the bits have to be enough.
 

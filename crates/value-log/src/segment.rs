@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! header, 64 bytes   "basalt values\n" zeros number:u32le at byte 60
-//! records            each at a multiple of 64 bytes (`record`)
+//! records            each at a multiple of 16 bytes (`record`)
 //! zeros              what was reserved and not written
 //! ```
 //! The header is for people: a record is known by its checksum, which has the segment's number.
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Bytes before the first record.
-pub(crate) const HEADER_BYTES: u64 = UNIT_BYTES;
+pub(crate) const HEADER_BYTES: u64 = 64;
 
 const TITLE: &[u8] = b"basalt values\n";
 const NUMBER_AT: usize = 60;

@@ -25,7 +25,7 @@ const VALUES_DIR: &str = "values";
 /// emptied, and many files are many descriptors.
 const SEGMENTS: u64 = 256;
 const SEGMENT_BYTES_MIN: u64 = 16 << 20;
-const SEGMENT_BYTES_MAX: u64 = 1 << 30;
+const SEGMENT_BYTES_MAX: u64 = 256 << 20;
 
 /// Ranks of the locks that are held across calls of the disk (`docs/concurrency.md`).
 const COLLECTING_RANK: u8 = 3;

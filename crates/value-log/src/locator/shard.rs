@@ -21,7 +21,7 @@ const REST_MASK: u64 = (1 << REST_BITS) - 1;
 pub(crate) const SEGMENT_MAX: u32 = (1 << SEGMENT_BITS) - 1;
 pub(crate) const UNIT_MAX: u32 = (1 << UNIT_BITS) - 1;
 
-/// Leading bits of a hash; then `segment:24 unit:24 size:9 rest of the hash:7`. No segment is 0.
+/// Leading bits of a hash; then `segment:24 unit:24 size:11 rest of the hash:5`. No segment is 0.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     leading: u64,
@@ -167,7 +167,7 @@ mod tests {
 
     fn located(number: u32) -> Located {
         let place = Place { segment: 1 + number % SEGMENT_MAX, unit: UNIT_MAX - number };
-        Located { place, size: SizeClass(number as u16 % 512) }
+        Located { place, size: SizeClass(number as u16 % 2_048) }
     }
 
     proptest! {

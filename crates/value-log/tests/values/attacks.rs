@@ -204,28 +204,21 @@ fn what_looks_like_records_is_gone_over_in_time() {
     let options = ValueOptions { segment_bytes_min: 64 << 20, ..ValueOptions::default() };
     let tier = ValueTier::open(rows, Arc::new(world.disk.clone()), Path::new(DIR), options)
         .expect("opens");
-    // crc, stored, raw, key, flags and zero, at each multiple of 16: each says 1 MiB.
-    let mut value = Vec::new();
+    // Of the record: the head's nine bytes and the key. So these heads are at multiples of 16, and
+    // each says 1 MiB or more.
+    let mut value = vec![0; 7];
     let mut random = basalt_env::Random::new(1);
     while value.len() < 2 << 20 {
-        // The record's head has 16 bytes and the key 16, so heads are at multiples of 64.
-        for part in 0..4 {
-            value.extend_from_slice(&(random.below(1 << 32) as u32).to_le_bytes());
-            if part == 2 {
-                value.extend_from_slice(&(1u32 << 20).to_le_bytes());
-                value.extend_from_slice(&(1u32 << 20).to_le_bytes());
-                value.extend_from_slice(&[0; 4]);
-            } else {
-                for _ in 0..3 {
-                    value.extend_from_slice(&(random.below(1 << 32) as u32).to_le_bytes());
-                }
-            }
-        }
+        let noise = random.below(u64::MAX).to_le_bytes();
+        let (form, stored_high) = (0x31, 0x10);
+        value.extend_from_slice(&noise[..4]);
+        value.extend_from_slice(&[form, noise[4], noise[5], noise[6], stored_high]);
+        value.extend_from_slice(&random.below(u64::MAX).to_le_bytes()[..7]);
     }
     commit(&tier, &[(b"sixteen bytes ..", Some(&value)), (b"two", Some(&noise(2, 1_000)))]);
     drop(tier);
     let path = Path::new(DIR).join("values/00000001.vlog");
-    world.disk.corrupt(&path, 64 + 16 + 16 + 1_000, 1).expect("is damaged");
+    world.disk.corrupt(&path, 64 + 9 + 16 + 1_000, 1).expect("is damaged");
     let rows = Arc::new(MemoryTier::open(&world.rows, Path::new(DIR), Residency::Cached));
     let tier = ValueTier::open(rows, Arc::new(world.disk.clone()), Path::new(DIR), options)
         .expect("opens");

@@ -95,5 +95,5 @@ fn a_mark_of_another_version_is_refused() {
     let disk: Arc<dyn Disk> = Arc::new(world.disk.clone());
     let rows = MemoryTier::open(&world.rows, Path::new(DIR), Residency::Cached);
     let opened = ValueTier::open(Arc::new(rows), disk, Path::new(DIR), ValueOptions::default());
-    assert!(opened.err().expect("is refused").to_string().contains("does not know"));
+    assert!(opened.err().expect("is refused").to_string().contains("another version"));
 }
