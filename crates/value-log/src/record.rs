@@ -128,7 +128,7 @@ impl<'a> Record<'a> {
         let Some(unit) = bytes.first_chunk::<{ UNIT_BYTES as usize }>() else {
             return Err(NoRecord::Longer(UNIT_BYTES as usize));
         };
-        if unit.iter().all(|&byte| byte == 0) {
+        if *unit == [0; UNIT_BYTES as usize] {
             return Err(NoRecord::Zeros);
         }
         let Some(head) = Head::decode(unit) else { return Err(NoRecord::Damaged(0)) };
