@@ -55,7 +55,7 @@ pub(super) fn run<'a>(
     worker: &mut Worker,
     session: &mut Session,
     admission: &mut Admission,
-    (requests, owed_bytes_max): (impl Iterator<Item = (Incoming<'a>, usize)>, usize),
+    (mut requests, owed_bytes_max): (impl Iterator<Item = (Incoming<'a>, usize)>, usize),
     out: &mut Output,
 ) -> Row {
     let mut row = Row::NONE;
@@ -65,10 +65,15 @@ pub(super) fn run<'a>(
     let context = key_session(worker, session);
     let plain = Plain { alike, run, now_ms: context.now_ms, owed_bytes_max };
     let mut reply = Reply::new(out, session.protocol);
-    let requests = requests.map_while(|(incoming, bytes)| request_of(&alike, incoming, bytes));
-    let mut requests = requests.fuse().peekable();
-    while let Some(first) = requests.next() {
-        let mut follow = || requests.next_if(|(request, _)| request.prepared.repeats);
+    let mut upcoming = requests.next();
+    while let Some(first) = upcoming.and_then(|one| request_of(&alike, one.0, one.1)) {
+        upcoming = requests.next();
+        let mut follow = || {
+            let (incoming, bytes) = upcoming.filter(|(one, _)| one.prepared.repeats)?;
+            let following = request_of(&alike, incoming, bytes)?;
+            upcoming = requests.next();
+            Some(following)
+        };
         let first = (context, first);
         let ran = run_under_lock(&plain, worker, session, first, &mut follow, &mut reply);
         let Some(Ran { others, last, ending }) = ran else { break };
