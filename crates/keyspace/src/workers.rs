@@ -130,6 +130,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "it counts all for each of thousands")]
     fn consumers_of_all_queues_together_are_bounded() {
         let mut workers = Workers::default();
         for number in 0..3 * WORKERS_MAX as u64 {
