@@ -73,7 +73,6 @@ pub use store::key::Key;
 pub use store::point::Point;
 pub use store::queue_census::{NamedQueue, QueueCensus, QueueFigures};
 pub use store::sample::Sampled;
-pub use store::splice::Place;
 pub use store::transaction::{Claims, Transaction, Unready};
 pub use store::transfer::Destination;
 pub use store::txn::{PutOptions, Spot, Txn};

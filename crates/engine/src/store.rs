@@ -25,7 +25,7 @@ pub(crate) mod queues;
 mod reach;
 pub(crate) mod rows_walked;
 pub(crate) mod sample;
-pub(crate) mod splice;
+mod splice;
 pub(crate) mod transaction;
 pub(crate) mod transfer;
 pub(crate) mod txn;

@@ -2,7 +2,6 @@
 //! One bit: SETBIT and GETBIT.
 
 use super::{bit_offset, bytes_or_none};
-use crate::generic::{RAW, encoding};
 use crate::strings::{check_zeros, make_raw};
 use basalt_call::entry::{Entry, Run};
 use basalt_engine::{EventClass, Point, Txn};
@@ -68,20 +67,17 @@ fn setbit(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandR
         _ => return Err(CommandError::fixed("ERR bit is not an integer or out of range")),
     };
     let (key, index) = (args.key(0), (offset / 8) as usize);
-    let (place, object) = txn.find(key).unzip();
-    let bytes = bytes_or_none(object)?;
+    let bytes = bytes_or_none(txn.get(key))?;
     let (len, old) = (bytes.len(), bytes.get(index).copied());
     let new = with_bit(old.unwrap_or(0), offset, value);
     if old == Some(new) {
-        if object.is_some_and(|object| encoding(object) != RAW) {
-            make_raw(txn, key);
-        }
+        make_raw(txn, key);
     } else {
         check_zeros(txn, len, index)?;
         if txn.must_copy_first(key, len, index..index + 1) {
             return Ok(());
         }
-        txn.splice_at(key, place, index, &[new]);
+        txn.splice(key, index, &[new]);
         txn.notify(EventClass::String, "setbit", key);
     }
     reply.integer(i64::from(bit(&[old.unwrap_or(0)], offset % 8)));

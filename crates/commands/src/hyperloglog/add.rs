@@ -56,7 +56,7 @@ fn add(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<Option<bool>, CommandError>
     let mut elements = args.from(2).peekable();
     let mut changed = false;
     loop {
-        let Some((place, object)) = txn.find(key) else { return Ok(None) };
+        let Some(object) = txn.get(key) else { return Ok(None) };
         let stored = hll(object)?;
         let is_raw = encoding(object) == RAW;
         let change = elements
@@ -75,7 +75,7 @@ fn add(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<Option<bool>, CommandError>
         match change {
             Change::Patch(patch) => {
                 let invalidation = stored.invalidation();
-                txn.replace_at(key, Some(place), patch.range(), patch.bytes());
+                txn.replace(key, patch.range(), patch.bytes());
                 if let Some((at, byte)) = invalidation {
                     txn.splice(key, at, &[byte]);
                 }

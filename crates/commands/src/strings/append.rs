@@ -57,19 +57,19 @@ pub(super) const SETRANGE: Entry = Entry {
 
 fn append(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandResult {
     let (key, value) = (args.key(0), args.word(2));
-    let len = match txn.find(key) {
+    let len = match txn.get(key) {
         None => {
             // Not an edit: Redis encodes a first value as SET would.
             txn.put(key, value, PutOptions::whole(0));
             value.len()
         }
-        Some((place, object)) => {
+        Some(object) => {
             let len = bytes(object)?.len();
             check_length(len, value.len(), txn.value_bytes_max())?;
             if txn.must_copy_first(key, len, len..len + value.len()) {
                 return Ok(());
             }
-            txn.splice_at(key, Some(place), len, value)
+            txn.splice(key, len, value)
         }
     };
     txn.notify(EventClass::String, "append", key);
@@ -81,8 +81,7 @@ fn setrange(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
     let (key, value) = (args.key(0), args.word(3));
     let offset =
         usize::try_from(integer(args.word(2))?).map_err(|_| CommandError::OFFSET_OUT_OF_RANGE)?;
-    let (place, object) = txn.find(key).unzip();
-    let len = match object {
+    let len = match txn.get(key) {
         None => 0,
         Some(object) => bytes(object)?.len(),
     };
@@ -95,7 +94,7 @@ fn setrange(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> Comman
         if txn.must_copy_first(key, len, offset..offset + value.len()) {
             return Ok(());
         }
-        let len = txn.splice_at(key, place, offset, value);
+        let len = txn.splice(key, offset, value);
         txn.notify(EventClass::String, "setrange", key);
         len
     };

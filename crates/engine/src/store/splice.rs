@@ -24,19 +24,7 @@ impl Txn<'_> {
     /// Overwrites or extends a string from `offset` on, filling a gap with zeros; returns its new
     /// length. The expiry stays. A missing key begins empty.
     pub fn splice(&mut self, key: &Key<'_>, offset: usize, bytes: &[u8]) -> usize {
-        let place = self.place(key);
-        self.splice_at(key, place, offset, bytes)
-    }
-
-    /// As [`Txn::splice`], where the command has found the string, or none.
-    pub fn splice_at(
-        &mut self,
-        key: &Key<'_>,
-        place: Option<Place>,
-        offset: usize,
-        bytes: &[u8],
-    ) -> usize {
-        let Old { found, bytes: old_bytes, expire_ms } = self.old(key, place);
+        let Old { found, bytes: old_bytes, expire_ms } = self.old(key);
         let len = old_bytes.len().max(offset + bytes.len());
         let zeros = offset.saturating_sub(old_bytes.len());
         if len <= WHOLE_BYTES_MAX {
@@ -113,19 +101,7 @@ impl Txn<'_> {
     /// Puts `bytes` in the place of those of a string that are in `range`, as far as there are any.
     /// The expiry stays. A missing key begins empty.
     pub fn replace(&mut self, key: &Key<'_>, range: Range<usize>, bytes: &[u8]) {
-        let place = self.place(key);
-        self.replace_at(key, place, range, bytes);
-    }
-
-    /// As [`Txn::replace`], where the command has found the string, or none.
-    pub fn replace_at(
-        &mut self,
-        key: &Key<'_>,
-        place: Option<Place>,
-        range: Range<usize>,
-        bytes: &[u8],
-    ) {
-        let Old { found, bytes: old_bytes, expire_ms } = self.old(key, place);
+        let Old { found, bytes: old_bytes, expire_ms } = self.old(key);
         let range = inside(range, old_bytes.len());
         let len = old_bytes.len() - range.len() + bytes.len();
         if len <= WHOLE_BYTES_MAX {
@@ -239,28 +215,19 @@ impl Txn<'_> {
         Copying::of(shared, range)
     }
 
-    /// Where the live object under a key is.
-    fn place(&self, key: &Key<'_>) -> Option<Place> {
-        self.find_live(self.db(), key).map(|(found, _)| Place(found))
-    }
-
     #[inline]
-    fn old(&self, key: &Key<'_>, place: Option<Place>) -> Old<'_> {
-        let Some(Place(found)) = place else { return Old::default() };
-        let entry = self.locked.partition(key.partition).database(self.db()).table().entry(found);
-        match entry.string() {
-            Some(string) => {
-                Old { found: Some(found), bytes: string.bytes(), expire_ms: entry.expire_ms() }
-            }
+    fn old(&self, key: &Key<'_>) -> Old<'_> {
+        match self.find_live(self.db(), key) {
+            Some((found, object)) => match object.string() {
+                Some(string) => {
+                    Old { found: Some(found), bytes: string.bytes(), expire_ms: object.expire_ms() }
+                }
+                None => Old::default(),
+            },
             None => Old::default(),
         }
     }
 }
-
-/// Where the object under a key is: what is done with it need not look for it again. Good until a
-/// key comes, goes or is replaced, as debug builds assert.
-#[derive(Clone, Copy)]
-pub struct Place(pub(super) Found);
 
 /// A string that is about to be edited.
 #[derive(Default)]

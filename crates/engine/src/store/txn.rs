@@ -9,7 +9,6 @@ use crate::store::changes::ChangeSet;
 use crate::store::context::{Attempt, CommandContext, Issuer, RunMode, Touch};
 use crate::store::events::EventClass;
 use crate::store::key::Key;
-use crate::store::splice::Place;
 use crate::store::view::{Object, access_at, live};
 use basalt_change::op::{Op, Origin, Put, StringForm};
 use basalt_keyspace::database::{Before, Database};
@@ -181,15 +180,6 @@ impl<'e> Txn<'e> {
         let (found, object) = self.find_live(self.session.db, key)?;
         self.note_use(key, found);
         Some(object)
-    }
-
-    /// As [`Txn::get`], with where the object is.
-    // Inlined always: see `Table::find`.
-    #[inline(always)]
-    pub fn find(&self, key: &Key<'_>) -> Option<(Place, Object<'_>)> {
-        let (found, object) = self.find_live(self.session.db, key)?;
-        self.note_use(key, found);
-        Some((Place(found), object))
     }
 
     /// Notes a use of the key found, also if nothing comes of it, unless the session says that
