@@ -1,6 +1,8 @@
 //! Space of what is deleted comes back: whole files at once, the rest by merges.
 
 use std::path::Path;
+use std::sync::Barrier;
+use std::time::Duration;
 
 use basalt_cold::{ColdTier, Collecting};
 use basalt_cold_rocks::RocksTier;
@@ -91,6 +93,36 @@ fn files_of_a_deleted_generation_go_without_a_merge() {
     assert!(bytes_of_files(root.path()) < 1 << 20);
     drop(tier);
     assert_eq!(count(&open(root.path())), 1);
+}
+
+/// A row may be committed where a look has just found that nothing lives: at another moment of the
+/// look in each round.
+#[test]
+fn a_row_that_comes_while_files_go_stays() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    let tier = open(root.path());
+    let start = Barrier::new(2);
+    for generation in 1..100 {
+        put_generation(&tier, generation, 10);
+        delete_generation(&tier, generation);
+        let mut writer = tier.checkpoint_writer().expect("begins");
+        let rows = || (0..3).map(|partition| key(partition, generation, 5));
+        rows().for_each(|row| writer.put(&row, b"new").expect("puts"));
+        let prepared = writer.prepare().expect("prepares");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                start.wait();
+                collect_all(&tier, BUSY);
+            });
+            start.wait();
+            std::thread::sleep(Duration::from_micros(u64::from(generation) * 10));
+            prepared.commit().expect("commits");
+        });
+        for row in rows() {
+            assert_eq!(tier.read_many(&[row]), Ok(vec![Some(b"new".to_vec())]), "{generation}");
+        }
+        delete_generation(&tier, generation);
+    }
 }
 
 /// Files that end with what lives stay, and are merged.
