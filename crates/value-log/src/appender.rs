@@ -8,7 +8,7 @@ use crate::error::io_error;
 use crate::locator::UNIT_MAX;
 use crate::place::{Place, UNIT_BYTES};
 use crate::record::{self, Record};
-use crate::segment::Segment;
+use crate::segment::{HEADER_BYTES, Segment};
 use crate::segments::Segments;
 use basalt_cold::ColdError;
 use std::io::IoSlice;
@@ -36,7 +36,9 @@ impl<'t> Appender<'t> {
     pub(crate) fn new(segments: &'t Segments, segment_bytes: u64) -> Appender<'t> {
         Appender {
             segments,
-            segment_bytes: segment_bytes.clamp(2 * UNIT_BYTES, u64::from(UNIT_MAX) * UNIT_BYTES),
+            // Room for the beginning of a record, and no more than its place can say.
+            segment_bytes: segment_bytes
+                .clamp(HEADER_BYTES + UNIT_BYTES, u64::from(UNIT_MAX) * UNIT_BYTES),
             current: None,
             full: Vec::new(),
             buffer: Vec::new(),

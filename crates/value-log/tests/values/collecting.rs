@@ -216,3 +216,17 @@ fn values_stay_with_their_rows_when_the_locator_is_full() {
     assert!((300..5_000).contains(&stats.value_log_values), "{stats:?}");
     assert!((0..10_000).all(|number| read(&tier, &key(number)) == Some(noise(number, 1_000))));
 }
+
+/// A segment has room for a record, however small it is to be.
+#[test]
+fn each_record_may_have_a_segment_to_itself() {
+    let world = World::default();
+    let rows = Arc::new(MemoryTier::open(&world.rows, Path::new(DIR), Residency::Cached));
+    let options = ValueOptions { segment_bytes_min: 1, ..ValueOptions::default() };
+    let tier = ValueTier::open(rows, Arc::new(world.disk.clone()), Path::new(DIR), options)
+        .expect("opens");
+    put_all(&tier, 0..10, 0);
+    for number in 0..10 {
+        assert_eq!(tier.read_many(&[key(number)]), Ok(vec![Some(noise(number, 1_000))]));
+    }
+}
