@@ -7,6 +7,7 @@
 //! memory of many for a second, while others are made.
 
 use crate::share::{Held, Share};
+use basalt_stdx::pages::free_at_once;
 use std::sync::Arc;
 
 /// Size of a pooled buffer.
@@ -56,7 +57,8 @@ impl BufferPool {
         Some(large)
     }
 
-    /// Takes a large buffer back. It is not kept while somebody waits for the room that it takes.
+    /// Takes a large buffer back. It is not kept while somebody waits for the room that it takes, and
+    /// does not stay with the allocator then: whoever gets the room fills it in milliseconds.
     #[cold]
     pub(crate) fn give_large(&mut self, buffer: Vec<u8>) {
         let kept = self.large.as_ref().map_or(0, Vec::capacity);
@@ -66,14 +68,19 @@ impl BufferPool {
             self.large = Some(buffer);
             self.is_large_old = false;
             self.count(len);
+        } else if is_waited_for {
+            free_at_once(buffer);
         }
     }
 
     /// Lets the large buffer go; returns true if there was one.
     #[cold]
     pub(crate) fn drop_large(&mut self) -> bool {
+        let large = self.large.take();
+        let had_one = large.is_some();
+        large.into_iter().for_each(free_at_once);
         self.count(0);
-        self.large.take().is_some()
+        had_one
     }
 
     /// Called once a second: lets the large buffer go if nobody has taken it since the last time.
