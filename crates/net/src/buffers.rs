@@ -57,8 +57,8 @@ impl BufferPool {
         Some(large)
     }
 
-    /// Takes a large buffer back. It is not kept while somebody waits for the room that it takes, and
-    /// does not stay with the allocator then: whoever gets the room fills it in milliseconds.
+    /// Takes a large buffer back. It is not kept while somebody waits for the room that it takes,
+    /// and does not stay with the allocator then: whoever gets the room fills it in milliseconds.
     #[cold]
     pub(crate) fn give_large(&mut self, buffer: Vec<u8>) {
         let kept = self.large.as_ref().map_or(0, Vec::capacity);

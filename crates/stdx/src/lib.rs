@@ -6,10 +6,10 @@
 //! is woken once for many events ([`sleeper`], [`watch_flag`], [`mail`]), a value that a busy
 //! thread lends to another one ([`loan`]), bytes that are lent instead of copied ([`lent`]), slices
 //! that are written together ([`gather_write`]), prefetching ([`mod@prefetch`]), multiplication
-//! without carries ([`carryless`]), memory that goes back to the system at once ([`pages`]), and how
-//! much memory a test takes ([`counting_allocator`]). It must never know anything of databases: what
-//! is here would be as much at home in any other program. Its one invariant: no input makes it panic
-//! or take more than time in proportion to the input's length. Read `glob.rs` next.
+//! without carries ([`carryless`]), memory that goes back to the system at once ([`pages`]), and
+//! how much memory a test takes ([`counting_allocator`]). It must never know anything of databases:
+//! what is here would be as much at home in any other program. Its one invariant: no input makes it
+//! panic or take more than time in proportion to the input's length. Read `glob.rs` next.
 
 #![deny(unsafe_code)]
 
