@@ -3,13 +3,16 @@
 //!
 //! What runs once comes first. What is left of the time is then shared by weight: each step gets
 //! its part of what is left when it begins, so that a slow one shortens the others and the end
-//! stays where it was. A step that cannot run counts as a failure, unless `--allow-missing` is
+//! stays where it was. Steps in a row that take one core each share all of them, and their time is
+//! as much longer. A step that cannot run counts as a failure, unless `--allow-missing` is
 //! given: otherwise a search that never happened would look like one that found nothing.
 
 mod steps;
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::ci::tally::Tally;
@@ -113,22 +116,65 @@ fn choose(plans: Vec<Plan>, request: &Request) -> Result<Vec<Plan>, String> {
 }
 
 fn run_all(root: &Path, plans: &[Plan], base: u64, end: Instant) -> Vec<Outcome> {
-    let mut weight_left: f64 =
+    let weight_left =
         plans.iter().filter(|plan| plan.missing.is_none()).map(|plan| plan.weight).sum();
-    let mut outcomes = Vec::new();
+    let night = Night { root, base, end, weight_left: Mutex::new(weight_left) };
     let (once, timed): (Vec<&Plan>, Vec<&Plan>) =
         plans.iter().partition(|plan| plan.pace == Pace::Once);
-    for (number, plan) in once.into_iter().chain(timed).enumerate() {
-        let left = end.saturating_duration_since(Instant::now());
-        let share = share(left, plan.weight, weight_left);
-        if plan.missing.is_none() {
-            weight_left -= plan.weight;
-        }
-        // Each step draws from a range of its own.
-        let seed = base.wrapping_add(number as u64 * (SEEDS / 1000)) % SEEDS;
-        outcomes.push(run_for(root, plan, seed, share));
+    let ordered: Vec<(usize, &Plan)> = once.into_iter().chain(timed).enumerate().collect();
+    let rows = ordered.chunk_by(|(_, one), (_, next)| one.takes_one_core && next.takes_one_core);
+    rows.flat_map(|row| night.run_row(row)).collect()
+}
+
+/// What the steps of a night have in common.
+struct Night<'a> {
+    root: &'a Path,
+    base: u64,
+    end: Instant,
+    /// Of the steps that have not begun.
+    weight_left: Mutex<f64>,
+}
+
+impl Night<'_> {
+    /// Runs steps with their numbers, as many at a time as there are cores for.
+    fn run_row(&self, row: &[(usize, &Plan)]) -> Vec<Outcome> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let side_by_side = cores.min(row.len());
+        let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..side_by_side {
+                scope.spawn(|| {
+                    while let Some(&(number, plan)) = row.get(next.fetch_add(1, Ordering::Relaxed))
+                    {
+                        let outcome = self.run_numbered(number, plan, side_by_side);
+                        lock(&outcomes).push((number, outcome));
+                    }
+                });
+            }
+        });
+        let mut outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        outcomes.sort_by_key(|&(number, _)| number);
+        outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
-    outcomes
+
+    fn run_numbered(&self, number: usize, plan: &Plan, side_by_side: usize) -> Outcome {
+        let left = self.end.saturating_duration_since(Instant::now());
+        let share = {
+            let mut weight_left = lock(&self.weight_left);
+            let share = share(left, plan.weight * side_by_side as f64, *weight_left);
+            if plan.missing.is_none() {
+                *weight_left -= plan.weight;
+            }
+            share
+        };
+        // Each step draws from a range of its own.
+        let seed = self.base.wrapping_add(number as u64 * (SEEDS / 1000)) % SEEDS;
+        run_for(self.root, plan, seed, share)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A step's part of the time that is left.
@@ -201,6 +247,25 @@ mod tests {
         assert!(chosen("fuzz").is_ok_and(|names| names.len() > 1));
         assert_eq!(chosen("model"), Ok(vec!["model".to_owned()]));
         assert!(chosen("nonsense").is_err());
+    }
+
+    #[test]
+    fn steps_side_by_side_are_reported_in_their_order() {
+        let root = crate::workspace_root();
+        let plans = steps::all(&root).expect("a list");
+        // None is there, so that none runs.
+        let absent = |mut plan: Plan| {
+            plan.missing = Some("not here".to_owned());
+            plan
+        };
+        let plans: Vec<Plan> = plans.into_iter().map(absent).collect();
+        let outcomes = run_all(&root, &plans, 1, Instant::now());
+        let names: Vec<&str> = outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
+        let (once, timed): (Vec<&Plan>, Vec<&Plan>) =
+            plans.iter().partition(|plan| plan.pace == Pace::Once);
+        let ordered: Vec<&str> = once.iter().chain(&timed).map(|plan| plan.name.as_str()).collect();
+        assert_eq!(names, ordered);
+        assert!(plans.iter().filter(|plan| plan.takes_one_core).count() > 5);
     }
 
     #[test]

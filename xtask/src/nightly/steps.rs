@@ -109,6 +109,9 @@ pub struct Plan {
     pub pace: Pace,
     /// Why it cannot run on this machine, if so.
     pub missing: Option<String>,
+    /// It takes one core, and what it finds does not depend on what else runs: as many run side by
+    /// side as there are cores.
+    pub takes_one_core: bool,
     kind: Kind,
     command: String,
 }
@@ -155,6 +158,8 @@ pub fn all(root: &Path) -> Result<Vec<Plan>, String> {
             weight,
             pace: line.pace,
             missing: missing.clone(),
+            // Miri and the fuzzers.
+            takes_one_core: line.needs.iter().any(|need| matches!(need, Nightly(_))),
             kind: line.kind,
             command: command.replace("{program}", &program).replace("{careless}", &careless),
         };
@@ -241,6 +246,7 @@ mod tests {
             weight: 1.0,
             pace: Repeated,
             missing: None,
+            takes_one_core: false,
             kind: Tests,
             command: "A_SEED={seed} cargo +nightly test -- --time={seconds}".to_owned(),
         };
