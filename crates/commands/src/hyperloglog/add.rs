@@ -53,19 +53,19 @@ fn pfadd(txn: &mut Txn<'_>, args: &Args<'_>, reply: &mut Reply<'_>) -> CommandRe
 fn add(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<Option<bool>, CommandError> {
     let key = args.key(0);
     let sparse_bytes_max = sparse_bytes_max(txn);
-    let mut elements = args.from(2).peekable();
-    let mut changed = false;
+    let (mut element, mut changed) = (2, false);
     loop {
         let Some(object) = txn.get(key) else { return Ok(None) };
         let stored = hll(object)?;
-        let is_raw = encoding(object) == RAW;
-        let change = elements
-            .find_map(|it| stored.change_for(Element::new(it), sparse_bytes_max).transpose())
-            .transpose();
+        let mut change = Ok(None);
+        while matches!(change, Ok(None)) && element < args.len() {
+            change = stored.change_for(Element::new(args.word(element)), sparse_bytes_max);
+            element += 1;
+        }
         let change = match change {
             Ok(Some(change)) => change,
             rest => {
-                if !is_raw {
+                if encoding(object) != RAW {
                     make_raw(txn, key);
                 }
                 rest?;
@@ -87,7 +87,7 @@ fn add(txn: &mut Txn<'_>, args: &Args<'_>) -> Result<Option<bool>, CommandError>
             }
         }
         changed = true;
-        if elements.peek().is_none() {
+        if element == args.len() {
             break;
         }
     }

@@ -30,24 +30,45 @@ impl Element {
 #[inline]
 fn murmur_64a(bytes: &[u8]) -> u64 {
     let mut hash = SEED ^ (bytes.len() as u64).wrapping_mul(MULTIPLIER);
-    let (words, tail) = bytes.as_chunks::<8>();
+    let (words, rest) = bytes.as_chunks::<8>();
     for word in words {
         let mut word = u64::from_le_bytes(*word).wrapping_mul(MULTIPLIER);
         word ^= word >> SHIFT;
         hash = (hash ^ word.wrapping_mul(MULTIPLIER)).wrapping_mul(MULTIPLIER);
     }
-    if !tail.is_empty() {
-        let mut last = [0; 8];
-        last[..tail.len()].copy_from_slice(tail);
-        hash = (hash ^ u64::from_le_bytes(last)).wrapping_mul(MULTIPLIER);
+    if !rest.is_empty() {
+        hash = (hash ^ last_word(bytes, rest)).wrapping_mul(MULTIPLIER);
     }
     hash = (hash ^ hash >> SHIFT).wrapping_mul(MULTIPLIER);
     hash ^ hash >> SHIFT
 }
 
+/// What is left behind whole words. It ends where the last eight bytes end, which are read together
+/// if there are as many: what is written byte by byte is not there yet when it is read as a word.
+#[inline]
+fn last_word(bytes: &[u8], rest: &[u8]) -> u64 {
+    match bytes.last_chunk::<8>() {
+        Some(last) => u64::from_le_bytes(*last) >> (u64::BITS as usize - 8 * rest.len()),
+        None => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Element;
+    use super::{Element, last_word};
+
+    #[test]
+    fn the_last_word_is_what_is_left() {
+        let bytes: Vec<u8> = (1..=40).collect();
+        for len in 0..bytes.len() {
+            let bytes = &bytes[..len];
+            let (_, rest) = bytes.as_chunks::<8>();
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            let is_whole = rest.is_empty();
+            assert!(is_whole || last_word(bytes, rest) == u64::from_le_bytes(word), "{len}");
+        }
+    }
 
     /// Where a redis-server put these elements.
     #[test]
