@@ -172,13 +172,23 @@ impl FromIterator<ShardId> for ShardSet {
 /// The part of `key` that decides its slot.
 #[inline(always)]
 fn hash_tag(key: &[u8]) -> &[u8] {
-    if let (Some(first), Some(last)) = (key.first_chunk::<8>(), key.last_chunk::<8>())
-        && key.len() <= 16
-        && !(has_brace(first) | has_brace(last))
-    {
-        return key;
-    }
-    hash_tag_of_any(key)
+    let has_none = match key.len() {
+        4..8 => ends_have_none::<4>(key),
+        8..=16 => ends_have_none::<8>(key),
+        17..=32 => ends_have_none::<16>(key),
+        _ => false,
+    };
+    if has_none { key } else { hash_tag_of_any(key) }
+}
+
+/// Whether no byte at the two ends of a key is `{`. Of one that is not longer than both they are
+/// all of it.
+#[inline(always)]
+fn ends_have_none<const BYTES: usize>(key: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (key.first_chunk::<BYTES>(), key.last_chunk::<BYTES>()) else {
+        return false;
+    };
+    !(has_brace(first) | has_brace(last))
 }
 
 #[inline(never)]
@@ -250,9 +260,17 @@ mod tests {
         for len in 0..100 {
             let mut key = vec![b'z'; len];
             assert!(!may_have_brace(&key) || len > 64);
+            assert_eq!(hash_tag(&key), key);
             for at in 0..len {
                 key[at] = b'{';
                 assert!(may_have_brace(&key), "at {at} of {len}");
+                let tag = hash_tag(&key).len();
+                assert_eq!(tag, len, "nothing closes it");
+                if at + 2 < len {
+                    key[len - 1] = b'}';
+                    assert_eq!(hash_tag(&key).len(), len - at - 2, "at {at} of {len}");
+                    key[len - 1] = b'z';
+                }
                 key[at] = b'z';
             }
         }
