@@ -263,9 +263,13 @@ fn takes_long(entry: &Entry) -> bool {
 }
 
 /// What of a collection a command will touch: what its entry says that it takes, or, by its
-/// synopsis, the word behind its first key, options left out, that is called a member or a field.
+/// synopsis, the word behind its first key, options left out, that is called a member or a field;
+/// or the bit whose offset follows the key.
 fn collection_target(entry: &Entry, first_key: u16) -> CollectionTarget {
     let spec = &entry.spec;
+    if spec.group == Group::Bitmap && spec.synopsis.starts_with("key offset") {
+        return CollectionTarget::Bit { key: 1, offset: 2 };
+    }
     let is_collection = matches!(
         spec.group,
         Group::List | Group::Set | Group::SortedSet | Group::Hash | Group::Stream | Group::Geo

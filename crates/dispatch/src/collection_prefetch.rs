@@ -1,16 +1,18 @@
 //! HOT PATH
-//! Prefetching what the commands of a batch will touch in collections.
+//! Prefetching what the commands of a batch will touch in collections, and in long strings.
 //!
 //! The entry of a key has been fetched already
 //! ([`Prepared::prefetch_entry`](basalt_service::prepared::Prepared::prefetch_entry)). What its
 //! word points to comes next, for all commands; then, for those on an element of a large
 //! collection, [`Step`] by step the way to the element. Commands in a row on one key share a look
-//! at it.
+//! at it. A bit of a string is one step away: its byte is all that is fetched.
 
 use super::prepare::Incoming;
 use basalt_engine::{Engine, Key};
+use basalt_number::parse_i64;
 use basalt_service::collection_target::CollectionTarget;
 use basalt_service::draws;
+use basalt_stdx::prefetch::prefetch;
 use basalt_value::Kind;
 use basalt_value::fetch::{Step, Way, element_hash, prefetch_small};
 
@@ -49,7 +51,8 @@ impl<'a> Incoming<'a> {
             CollectionTarget::Collection { key }
             | CollectionTarget::Element { key, .. }
             | CollectionTarget::Random { key }
-            | CollectionTarget::End { key, .. } => key,
+            | CollectionTarget::End { key, .. }
+            | CollectionTarget::Bit { key, .. } => key,
         };
         let bytes = self.words.get(usize::from(word))?.of(self.buffer);
         Some(Key { bytes, hash: self.prepared.hash, partition: self.prepared.partition? })
@@ -77,6 +80,14 @@ impl<'a> Incoming<'a> {
             }
             _ => None,
         }
+    }
+
+    /// The byte of a string in which its bit stands.
+    #[inline]
+    fn byte(&self) -> Option<usize> {
+        let CollectionTarget::Bit { offset, .. } = self.prepared.target else { return None };
+        let bit = parse_i64(self.words.get(usize::from(offset))?.of(self.buffer))?;
+        usize::try_from(bit / 8).ok()
     }
 
     #[inline]
@@ -120,6 +131,12 @@ impl CollectionPrefetch {
         for request in 0..count {
             let Some(one) = upcoming(request) else { continue };
             let Some(key) = one.collection() else { continue };
+            if let Some(byte) = one.byte() {
+                engine.try_look_at_string(one.prepared.db, &key, |bytes| {
+                    bytes.get(byte).inspect(|byte| prefetch(std::ptr::from_ref(*byte)));
+                });
+                continue;
+            }
             let kind = match last {
                 Some((other, kind)) if one.has_key_of(&other) => kind,
                 _ => {

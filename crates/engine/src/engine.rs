@@ -402,6 +402,17 @@ impl Engine {
         self.keyspace.try_look_at(key.partition, db, (key.hash, key.bytes), look)
     }
 
+    /// Looks at a long string under a key, as [`Engine::try_look_at`] does at a collection.
+    #[inline]
+    pub fn try_look_at_string<R>(
+        &self,
+        db: u8,
+        key: &Key<'_>,
+        look: impl FnOnce(&[u8]) -> R,
+    ) -> Option<R> {
+        self.keyspace.try_look_at_string(key.partition, db, (key.hash, key.bytes), look)
+    }
+
     /// Adds to `gate` what a reply that read these keys has to wait for: a change of one of them
     /// that a crash could still take back.
     #[inline]

@@ -13,6 +13,7 @@
 //! is never followed, so one that is out of date costs a useless prefetch and nothing else.
 
 use crate::database::Database;
+use crate::entry::{Entry, StringValue};
 use crate::hash::KeyHasher;
 use crate::memory::pages::PagePool;
 use crate::partition::{Databases, FIRST_DATABASE_AT, OwnLines, Partition};
@@ -234,10 +235,36 @@ impl Keyspace {
         (hash, key): (u64, &[u8]),
         look: impl FnOnce(ValueRef<'_>) -> R,
     ) -> Option<R> {
+        self.try_look_at_entry(partition, db, (hash, key), |entry| entry.collection().map(look))
+    }
+
+    /// Looks at the string under a key, as [`Keyspace::try_look_at`] does at a collection, if it
+    /// stands apart from its entry: else it is fetched with that.
+    #[inline]
+    pub fn try_look_at_string<R>(
+        &self,
+        partition: PartitionId,
+        db: u8,
+        (hash, key): (u64, &[u8]),
+        look: impl FnOnce(&[u8]) -> R,
+    ) -> Option<R> {
+        self.try_look_at_entry(partition, db, (hash, key), |entry| {
+            let Some(StringValue::Shared(string)) = entry.string() else { return None };
+            Some(look(string.vec()))
+        })
+    }
+
+    #[inline]
+    fn try_look_at_entry<R>(
+        &self,
+        partition: PartitionId,
+        db: u8,
+        (hash, key): (u64, &[u8]),
+        look: impl FnOnce(Entry<'_>) -> Option<R>,
+    ) -> Option<R> {
         self.try_look(partition, |held| {
             let table = held.databases().numbered(usize::from(db))?.table();
-            let found = table.find(hash, key)?;
-            table.entry(found).collection().map(look)
+            look(table.entry(table.find(hash, key)?))
         })?
     }
 

@@ -1,11 +1,11 @@
-//! What of a collection is prefetched for a command.
+//! What of a collection, or of a long string, is prefetched for a command.
 
 use basalt_value::sorted_set::Direction;
 
-/// What of a collection a command will touch.
+/// What a command will touch of the value under its key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CollectionTarget {
-    /// It works on no collection.
+    /// It works on no collection, and on no place of a string.
     #[default]
     Nothing,
     /// The collection under its key.
@@ -32,5 +32,12 @@ pub enum CollectionTarget {
         key: u8,
         /// The direction in which that element is the first.
         direction: Direction,
+    },
+    /// A bit of a string.
+    Bit {
+        /// The word that is the key.
+        key: u8,
+        /// The word that says which, in decimal digits.
+        offset: u8,
     },
 }

@@ -3,3 +3,4 @@
 mod combine;
 mod differential;
 mod engine;
+mod rows;
