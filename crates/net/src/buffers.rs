@@ -58,7 +58,7 @@ impl BufferPool {
     }
 
     /// Takes a large buffer back. It is not kept while somebody waits for the room that it takes,
-    /// and does not stay with the allocator then: whoever gets the room fills it in milliseconds.
+    /// and does not stay with the allocator then: the room is filled again within milliseconds.
     #[cold]
     pub(crate) fn give_large(&mut self, buffer: Vec<u8>) {
         let kept = self.large.as_ref().map_or(0, Vec::capacity);
