@@ -229,7 +229,7 @@ fn empty_pages_go() {
 #[test]
 fn a_call_moves_no_more_than_it_may() {
     let mut world = World::new(KeyHasher::new(7));
-    let keys = if cfg!(miri) { 600 } else { 6_000_u32 };
+    let keys = if cfg!(miri) { 1_200 } else { 6_000_u32 };
     for number in 0..keys {
         let (expire_ms, version, flags, access) = (0, Version::NONE, 0, Access::default());
         let known = Known { value: Vec::new(), expire_ms, version, flags, access };
@@ -272,7 +272,7 @@ fn strays_move() {
 #[test]
 fn what_stands_apart_stays_where_it_is() {
     let mut world = World::new(KeyHasher::new(7));
-    let keys = if cfg!(miri) { 300 } else { 2_000_u32 };
+    let keys = if cfg!(miri) { 900 } else { 2_000_u32 };
     let put = |world: &mut World, number: u32, value: NewValue<'_>| {
         let (key, access, version) = (number.to_be_bytes(), Access::default(), Version::NONE);
         let content = Content { key: &key, value, expire_ms: 0, access, version };
