@@ -39,7 +39,8 @@ impl<'a> Op<'a> {
                 }
                 _ => Op::Splice { db, key, offset, bytes: piece },
             });
-            offset += piece.len() as u64;
+            // A string ends long before that; bytes from elsewhere may say anything.
+            offset = offset.saturating_add(piece.len() as u64);
         }
     }
 }
@@ -66,6 +67,18 @@ mod tests {
             }
             _ => unreachable!("ops of strings only"),
         }
+    }
+
+    /// It is refused when it is applied: no string is as long.
+    #[test]
+    fn a_place_behind_all_strings_is_cut_as_others_are() {
+        let (db, key, bytes) = (0, &b"key"[..], &b"bytes"[..]);
+        let mut offsets = Vec::new();
+        Op::Splice { db, key, offset: u64::MAX - 2, bytes }.cut(2, |piece| match piece {
+            Op::Splice { offset, .. } => offsets.push(offset),
+            _ => unreachable!("it splices"),
+        });
+        assert_eq!(offsets, [u64::MAX - 2, u64::MAX, u64::MAX]);
     }
 
     proptest! {
