@@ -216,7 +216,7 @@ fn expire(random: &mut Random) -> String {
     let key = key(random);
     match random.below(8) {
         0 => format!("EXPIRE {key} {}{options}", pick(random, NUMBERS)),
-        1 => format!("PEXPIRE {key} {}{options}", pick(random, NUMBERS)),
+        1 => format!("PEXPIRE {key} {}{options}", pick(random, NUMBERS_AS_MS)),
         2 => format!("EXPIREAT {key} {}{options}", pick(random, NUMBERS)),
         3 => format!("EXPIREAT {key} {}{options}", 4_000_000_000 + random.below(5)),
         4 => format!("PEXPIREAT {key} {}{options}", pick(random, &["5", "x", "1.5", "-7"])),
@@ -224,7 +224,10 @@ fn expire(random: &mut Random) -> String {
     }
 }
 
-/// What is no number, too large, or in the past.
+/// What is no number, too large, or in the past: as milliseconds from now.
+const NUMBERS_AS_MS: &[&str] = NUMBERS.split_last().expect("some").1;
+
+/// Likewise as seconds, or as a time.
 const NUMBERS: &[&str] = &[
     "x",
     "",
@@ -232,9 +235,9 @@ const NUMBERS: &[&str] = &[
     "0",
     "-9223372036854775808",
     "9223372036854775807",
-    "9223372036854776",
     "-9223372036854776",
     "9223372036854775808",
+    "9223372036854776",
 ];
 
 fn copy_options(random: &mut Random) -> String {

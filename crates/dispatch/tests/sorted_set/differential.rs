@@ -43,6 +43,9 @@ fn compare(seed: u64, protocol: Protocol) {
     for number in 0..COMMANDS {
         let words = commands.next();
         both(&mut server, &mut redis, &words, seed);
+        if words[0] == b"ZRANGESTORE" && words.len() > 1 {
+            give_up_other_signs_of_zero(&mut server, &mut redis, &words[1], seed);
+        }
         if number % RESTART_EVERY != RESTART_EVERY - 1 {
             continue;
         }
@@ -60,11 +63,27 @@ fn compare(seed: u64, protocol: Protocol) {
         server.session.protocol = protocol;
         server.run_for_bytes(&setting);
         is_restarted = true;
-        for key in &KEYS[..4] {
-            both(&mut server, &mut redis, &["ZRANGE", key, "0", "-1", "WITHSCORES"], seed);
+        for key in KEYS[..4].iter().chain(&["lex"]) {
+            give_up_other_signs_of_zero(&mut server, &mut redis, key.as_bytes(), seed);
         }
-        both(&mut server, &mut redis, &["ZRANGE", "lex", "0", "-1", "WITHSCORES"], seed);
     }
+}
+
+/// A packed set has no -0, in Redis as well. But only what is restarted comes back packed, and
+/// Redis 7.0 packs the first elements of what ZRANGESTORE makes, however many there are: a set of
+/// which nothing else differs is deleted.
+fn give_up_other_signs_of_zero(server: &mut TestServer, redis: &mut Redis, key: &[u8], seed: u64) {
+    let range = [&b"ZRANGE"[..], key, b"0", b"-1", b"WITHSCORES"];
+    let (actual, expected) = (server.run_for_bytes(&range), redis.run_for_bytes(&range));
+    if without_signs_of_zero(&actual) == without_signs_of_zero(&expected) && actual != expected {
+        both(server, redis, &[&b"DEL"[..], key], seed);
+    }
+    both(server, redis, &range, seed);
+}
+
+fn without_signs_of_zero(reply: &[u8]) -> String {
+    let reply = reply.escape_ascii().to_string();
+    reply.replace(r"$2\r\n-0\r\n", r"$1\r\n0\r\n").replace(r",-0\r\n", r",0\r\n")
 }
 
 fn both(server: &mut TestServer, redis: &mut Redis, words: &[impl AsRef<[u8]>], seed: u64) {

@@ -47,11 +47,40 @@ fn compare(seed: u64, protocol: Protocol) {
             let command = words.join(" ");
             panic!("seed {seed}, command {number}: {command}\nredis:  {redis}\nbasalt: {basalt}");
         }
+        if words.iter().any(|word| word == "MINID") {
+            give_up_an_empty_node(&words[1], &mut server, &mut redis);
+        }
     }
     for key in KEYS {
         let words = ["XRANGE", key, "-", "+"];
         assert_eq!(server.run_for_bytes(&words), redis.run_for_bytes(&words), "seed {seed}, {key}");
     }
+}
+
+/// Redis keeps a node whose entries `MINID` has taken one by one, all of them, because one that was
+/// deleted before is not below it. Basalt keeps none without an entry.
+fn give_up_an_empty_node(key: &str, server: &mut TestServer, redis: &mut Redis) {
+    let about = ["XINFO", "STREAM", key];
+    let (ours, theirs) =
+        (node_count(server.run_for_bytes(&about)), node_count(redis.run_for_bytes(&about)));
+    if ours != theirs {
+        assert_eq!(ours.map(|nodes| nodes + 1), theirs, "nodes of {key}");
+        let delete = ["DEL", key];
+        assert_eq!(server.run_for_bytes(&delete), redis.run_for_bytes(&delete));
+    }
+}
+
+/// What `XINFO STREAM` says of it; `None` if there is no stream.
+fn node_count(reply: Vec<u8>) -> Option<i64> {
+    let (reply, _) = decode(&reply).expect("a reply").expect("a whole reply");
+    let is_nodes = |name: &Value| *name == Value::Bulk(b"radix-tree-keys".to_vec());
+    let nodes = match reply {
+        Value::Array(items) => items.into_iter().skip_while(|item| !is_nodes(item)).nth(1)?,
+        Value::Map(fields) => fields.into_iter().find(|(name, _)| is_nodes(name))?.1,
+        _ => return None,
+    };
+    let Value::Integer(nodes) = nodes else { panic!("no number: {nodes:?}") };
+    Some(nodes)
 }
 
 /// A reply without what may differ.
