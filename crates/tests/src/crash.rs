@@ -9,9 +9,10 @@
 //! This kills the process, not the kernel: what was handed to the kernel survives. So it cannot see
 //! a forgotten fsync; the simulated disk does that. The canary shows that it sees what it can.
 //! [`collections`] does the same with lists, sets, hashes, sorted sets and streams, [`mixed`] with
-//! all types in transactions and scripts.
+//! all types in transactions and scripts, [`large`] with more keys than memory.
 
 pub mod collections;
+pub mod large;
 pub mod mixed;
 
 use std::collections::HashSet;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use basalt_resp::Value;
 use basalt_tests::client::Connection;
-use basalt_tests::crash::{self, Outcome, Placement, Plan, collections, mixed};
+use basalt_tests::crash::{self, Outcome, Placement, Plan, collections, large, mixed};
 use basalt_tests::random::Random;
 use basalt_tests::server::{Kind, Launch, is_redis};
 
@@ -190,6 +190,38 @@ fn always_keeps_transactions_and_scripts_of_all_types() {
     assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
 }
 
+/// As little as the server can be told to keep to, so that ten times as much is soon written.
+const MEMORY: u64 = 64 << 20;
+
+fn run_large(plan: &Plan, data_bytes: u64) -> large::Outcome {
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let outcome = large::run(plan, data_bytes, dir.path());
+    eprintln!(
+        "{} MB in {:?}: {} rounds, {} starts killed, {} acknowledged, {} MB resident at most, {} \
+         violations (BASALT_SEED={})",
+        data_bytes / 1_000_000,
+        plan.options,
+        plan.rounds,
+        outcome.killed_starts,
+        outcome.acknowledged,
+        outcome.resident_bytes_max / 1_000_000,
+        outcome.violations.len(),
+        plan.seed
+    );
+    assert!(outcome.acknowledged >= plan.rounds, "the writers wrote nothing: {outcome:?}");
+    outcome
+}
+
+#[test]
+fn always_loses_nothing_of_ten_times_its_memory() {
+    let memory = MEMORY.to_string();
+    let mut options = ALWAYS.to_vec();
+    options.extend([("maxmemory", &*memory), ("checkpoint-log-size", "8mb")]);
+    let outcome = run_large(&plan(Placement::Spread, &options), 10 * MEMORY);
+    assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
+    assert!(outcome.resident_bytes_max < 3 * MEMORY, "it keeps all in memory: {outcome:?}");
+}
+
 /// The canary: a server that acknowledges too early must be found out, or the tests above prove
 /// nothing.
 #[test]
@@ -201,6 +233,8 @@ fn a_server_that_acknowledges_too_early_is_caught() {
     assert!(!outcome.violations.is_empty(), "the crash test did not notice lost elements");
     let outcome = run_mixed(&plan);
     assert!(!outcome.violations.is_empty(), "the crash test did not notice lost steps");
+    let outcome = run_large(&plan, 1_000_000);
+    assert!(!outcome.violations.is_empty(), "the crash test did not notice lost keys");
 }
 
 fn careless_plan() -> Plan {
