@@ -8,7 +8,6 @@
 //! its key is in memory or has left it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +35,9 @@ const START_US_MAX: u64 = 300_000;
 pub struct Outcome {
     /// Commands that were answered over all rounds.
     pub acknowledged: u64,
+    /// Of them, SETs that found memory full: on a machine that leaves the server no time for it,
+    /// memory is not given back as fast as it is asked for.
+    pub refused: u64,
     /// Starts that were killed before they were over, or soon after.
     pub killed_starts: u64,
     /// Of the server, when a round was over.
@@ -51,20 +53,19 @@ struct State {
     is_there: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Op {
     Set,
     Delete,
     Get,
 }
 
-/// A command that was sent: the index of its key, and the key's state before and after.
+/// A command that was sent: the index of its key, and the version that a SET gives it.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     index: usize,
     op: Op,
-    before: State,
-    after: State,
+    version: u32,
 }
 
 struct Writer {
@@ -77,6 +78,7 @@ struct Writer {
 struct Written {
     writer: Writer,
     acknowledged: u64,
+    refused: u64,
     touched: BTreeSet<usize>,
     doubtful: Vec<Sent>,
     surprises: Vec<String>,
@@ -107,6 +109,7 @@ pub fn run(plan: &Plan, data_bytes: u64, dir: &Path) -> Outcome {
         writers = Vec::new();
         for written in written {
             outcome.acknowledged += written.acknowledged;
+            outcome.refused += written.refused;
             let (writer, violations) = written.compare(&server);
             let told = violations.into_iter().map(|text| format!("round {round}, {text}"));
             outcome.violations.extend(told);
@@ -132,7 +135,7 @@ impl Writer {
             let batch = first..self.states.len().min(first + COMPARE_BATCH);
             for index in batch.clone() {
                 self.states[index] = State { version: 1, is_there: true };
-                let words = self.words(index, Op::Set, self.states[index]);
+                let words = self.words(index, Op::Set, 1);
                 connection.send(&words).expect("the server is there");
             }
             for index in batch {
@@ -144,81 +147,58 @@ impl Writer {
     }
 
     /// Sends commands until the connection breaks.
-    fn work(mut self, mut connection: Connection, count: &AtomicU64) -> Written {
-        let (mut acknowledged, mut touched) = (0, BTreeSet::new());
-        let mut surprises = Vec::new();
-        loop {
-            let commands = self.choose();
-            let mut answered = 0;
-            let broken = self.send(&mut connection, &commands, |sent, reply| {
-                let expected = self.reply(sent);
-                if reply != expected {
-                    surprises.push(self.surprise(sent.index, &shown(&expected), &reply));
-                }
-                answered += 1;
-                count.fetch_add(1, Ordering::Relaxed);
+    fn work(self, mut connection: Connection, count: &AtomicU64) -> Written {
+        let mut written = Written {
+            writer: self,
+            acknowledged: 0,
+            refused: 0,
+            touched: BTreeSet::new(),
+            doubtful: Vec::new(),
+            surprises: Vec::new(),
+        };
+        while written.surprises.is_empty() {
+            let commands = written.writer.choose();
+            let sent = commands.iter().try_for_each(|sent| {
+                connection.send(&written.writer.words(sent.index, sent.op, sent.version))
             });
-            for sent in &commands[..answered] {
-                self.states[sent.index] = sent.after;
-                touched.insert(sent.index);
-            }
-            acknowledged += answered as u64;
-            if broken.is_err() || !surprises.is_empty() {
-                let doubtful = commands[answered..].to_vec();
-                return Written { writer: self, acknowledged, touched, doubtful, surprises };
+            let answered = commands
+                .iter()
+                .take_while(|_| sent.is_ok())
+                .map_while(|sent| Some((sent, connection.receive().ok()?)))
+                .map(|(sent, reply)| written.note(sent, &reply))
+                .count();
+            count.fetch_add(answered as u64, Ordering::Relaxed);
+            if answered < commands.len() {
+                written.doubtful = commands[answered..].to_vec();
+                break;
             }
         }
+        written
     }
 
-    /// The next commands, with the states that they lead to one after the other.
+    /// The next commands; SETs of one key have ascending versions.
     fn choose(&mut self) -> Vec<Sent> {
-        let mut ahead: HashMap<usize, State> = HashMap::new();
-        let mut commands = Vec::new();
-        for _ in 0..PIPELINE {
+        let mut versions: HashMap<usize, u32> = HashMap::new();
+        let mut choose = || {
             let index = self.random.below(self.states.len() as u64) as usize;
-            let before = *ahead.get(&index).unwrap_or(&self.states[index]);
-            let (op, after) = match self.random.below(10) {
-                0..=5 => (Op::Set, State { version: before.version + 1, is_there: true }),
-                6 => (Op::Delete, State { is_there: false, ..before }),
-                _ => (Op::Get, before),
+            let version = versions.entry(index).or_insert(self.states[index].version);
+            let op = match self.random.below(10) {
+                0..=5 => Op::Set,
+                6 => Op::Delete,
+                _ => Op::Get,
             };
-            ahead.insert(index, after);
-            commands.push(Sent { index, op, before, after });
-        }
-        commands
+            *version += u32::from(op == Op::Set);
+            Sent { index, op, version: *version }
+        };
+        (0..PIPELINE).map(|_| choose()).collect()
     }
 
-    /// Sends all and calls `answered` with each that is answered.
-    fn send(
-        &self,
-        connection: &mut Connection,
-        commands: &[Sent],
-        mut answered: impl FnMut(&Sent, Value),
-    ) -> io::Result<()> {
-        for sent in commands {
-            connection.send(&self.words(sent.index, sent.op, sent.after))?;
-        }
-        for sent in commands {
-            answered(sent, connection.receive()?);
-        }
-        Ok(())
-    }
-
-    fn words(&self, index: usize, op: Op, after: State) -> Vec<Vec<u8>> {
+    fn words(&self, index: usize, op: Op, version: u32) -> Vec<Vec<u8>> {
         let key = self.key(index);
         match op {
-            Op::Set => vec![b"SET".to_vec(), key.clone().into(), value(&key, after.version)],
+            Op::Set => vec![b"SET".to_vec(), key.clone().into(), value(&key, version)],
             Op::Delete => vec![b"DEL".to_vec(), key.into()],
             Op::Get => vec![b"GET".to_vec(), key.into()],
-        }
-    }
-
-    /// The reply to a command.
-    fn reply(&self, sent: &Sent) -> Value {
-        match sent.op {
-            Op::Set => Value::Simple(b"OK".to_vec()),
-            Op::Delete => Value::Integer(sent.before.is_there.into()),
-            Op::Get => self.content(sent.index, sent.before),
         }
     }
 
@@ -258,7 +238,7 @@ impl Writer {
                 self.states[index] = is.unwrap_or_else(|| {
                     let expected = shown(&self.content(index, known));
                     violations.push(self.surprise(index, &expected, &found));
-                    let deleted = connection.call(&self.words(index, Op::Delete, known));
+                    let deleted = connection.call(&self.words(index, Op::Delete, 0));
                     deleted.expect("the server answers");
                     State { version: known.version + PIPELINE as u32, is_there: false }
                 });
@@ -268,14 +248,48 @@ impl Writer {
     }
 }
 
+impl Sent {
+    /// What it makes of its key's state.
+    fn after(&self, before: State) -> State {
+        match self.op {
+            Op::Set => State { version: self.version, is_there: true },
+            Op::Delete => State { is_there: false, ..before },
+            Op::Get => before,
+        }
+    }
+}
+
 impl Written {
+    /// Compares a reply with what its key holds, and notes what it holds now.
+    fn note(&mut self, sent: &Sent, reply: &Value) {
+        let before = self.writer.states[sent.index];
+        let expected = match sent.op {
+            Op::Set => Value::Simple(b"OK".to_vec()),
+            Op::Delete => Value::Integer(before.is_there.into()),
+            Op::Get => self.writer.content(sent.index, before),
+        };
+        let is_full =
+            |reply: &Value| matches!(reply, Value::Error(text) if text.starts_with(b"OOM "));
+        self.acknowledged += 1;
+        self.touched.insert(sent.index);
+        if *reply == expected {
+            self.writer.states[sent.index] = sent.after(before);
+        } else if sent.op == Op::Set && is_full(reply) {
+            self.refused += 1;
+        } else {
+            self.surprises.push(self.writer.surprise(sent.index, &shown(&expected), reply));
+        }
+    }
+
     /// Compares what was touched, and some of what was not.
     fn compare(self, server: &Server) -> (Writer, Vec<String>) {
         let Written { mut writer, mut touched, doubtful, surprises, .. } = self;
         let mut doubts: HashMap<usize, Vec<State>> = HashMap::new();
         for sent in doubtful {
             touched.insert(sent.index);
-            doubts.entry(sent.index).or_default().push(sent.after);
+            let states = doubts.entry(sent.index).or_default();
+            let before = *states.last().unwrap_or(&writer.states[sent.index]);
+            states.push(sent.after(before));
         }
         let keys = writer.states.len() as u64;
         touched.extend((0..LOOKED_AT).map(|_| writer.random.below(keys) as usize));
@@ -305,6 +319,7 @@ fn shown(reply: &Value) -> String {
             let start = &bytes[..bytes.len().min(SHOWN)];
             format!("{:?} of {} bytes", String::from_utf8_lossy(start), bytes.len())
         }
+        Value::Error(text) => String::from_utf8_lossy(text).into_owned(),
         other => format!("{other:?}"),
     }
 }

@@ -197,13 +197,14 @@ fn run_large(plan: &Plan, data_bytes: u64) -> large::Outcome {
     let dir = tempfile::tempdir().expect("a temporary folder can be made");
     let outcome = large::run(plan, data_bytes, dir.path());
     eprintln!(
-        "{} MB in {:?}: {} rounds, {} starts killed, {} acknowledged, {} MB resident at most, {} \
+        "{} MB in {:?}: {} rounds, {} starts killed, {} answered ({} OOM), {} MB resident at most, {} \
          violations (BASALT_SEED={})",
         data_bytes / 1_000_000,
         plan.options,
         plan.rounds,
         outcome.killed_starts,
         outcome.acknowledged,
+        outcome.refused,
         outcome.resident_bytes_max / 1_000_000,
         outcome.violations.len(),
         plan.seed
