@@ -54,19 +54,22 @@ pub(crate) fn crc16(bytes: &[u8]) -> u16 {
     if !IS_FAST {
         return by_tables(bytes);
     }
-    match (bytes.first_chunk(), bytes.last_chunk()) {
-        (Some(first), Some(last)) if bytes.len() <= 16 => {
-            of_words(u64::from_be_bytes(*first), u64::from_be_bytes(*last), bytes.len())
-        }
-        (Some(first), _) => of_many(u64::from_be_bytes(*first), bytes),
-        _ => reduce(bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))),
+    match bytes.first_chunk() {
+        Some(first) => of_many(u64::from_be_bytes(*first), bytes),
+        None => reduce(bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))),
     }
 }
 
-/// The CRC of eight to sixteen bytes: the first eight and the last eight, which may overlap.
+/// The CRC of `len` bytes, eight to sixteen: of the first eight and the last eight, which may
+/// overlap.
 #[inline(always)]
-fn of_words(first: u64, last: u64, len: usize) -> u16 {
+pub(crate) fn crc16_of_words(first: u64, last: u64, len: usize) -> u16 {
     let others = (u128::from(first) << (8 * (len - 8)) >> 64) as u64;
+    if !IS_FAST {
+        // Zeros in front change nothing.
+        let all = u128::from(others) << 64 | u128::from(last);
+        return by_tables(&all.to_be_bytes());
+    }
     reduce(fold(others) ^ last)
 }
 
@@ -141,7 +144,7 @@ fn by_tables(bytes: &[u8]) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use super::{POLYNOMIAL, by_tables, crc16};
+    use super::{POLYNOMIAL, by_tables, crc16, crc16_of_words};
 
     /// The definition, bit by bit.
     fn defined(bytes: &[u8]) -> u16 {
@@ -160,6 +163,12 @@ mod tests {
                     (0..len).map(|i| (i * 37 + seed * 91 + i * i * seed) as u8).collect();
                 assert_eq!(crc16(&bytes), defined(&bytes), "length {len}");
                 assert_eq!(by_tables(&bytes), defined(&bytes), "length {len}");
+                if let (8..=16, Some(first), Some(last)) =
+                    (len, bytes.first_chunk(), bytes.last_chunk())
+                {
+                    let (first, last) = (u64::from_be_bytes(*first), u64::from_be_bytes(*last));
+                    assert_eq!(crc16_of_words(first, last, len), defined(&bytes), "length {len}");
+                }
             }
         }
         assert_eq!(crc16(&[0xFF; 64]), defined(&[0xFF; 64]));

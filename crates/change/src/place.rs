@@ -7,7 +7,7 @@
 //! A partition is 16 neighbouring slots, a shard 16 neighbouring partitions, so each is a
 //! contiguous slot range and a cluster can move it as one.
 
-use crate::crc16::crc16;
+use crate::crc16::{crc16, crc16_of_words};
 use memchr::memchr;
 
 /// Number of hash slots, as in Redis Cluster.
@@ -31,9 +31,13 @@ pub struct ShardId(u16);
 
 impl Slot {
     /// The slot of `key`, hash tags respected.
-    #[inline]
+    #[inline(always)]
     pub fn of(key: &[u8]) -> Slot {
-        Slot(crc16(hash_tag(key)) & (SLOTS as u16 - 1))
+        let crc = match ends_without_brace(key) {
+            Some((first, last)) => crc16_of_words(first, last, key.len()),
+            None => crc16_of_tag(key),
+        };
+        Slot(crc & (SLOTS as u16 - 1))
     }
 
     /// The slot's number, `0..16384`.
@@ -169,12 +173,42 @@ impl FromIterator<ShardId> for ShardSet {
     }
 }
 
-/// The part of `key` that decides its slot.
+/// The first eight and the last eight bytes of a key of eight to sixteen, in order; `None` if one
+/// of them is `{`, or the key has another length. As most keys are, they are looked at and hashed
+/// without being read twice.
 #[inline(always)]
+fn ends_without_brace(key: &[u8]) -> Option<(u64, u64)> {
+    let (first, last) = match (key.first_chunk(), key.last_chunk()) {
+        (Some(first), Some(last)) if key.len() <= 16 => (first, last),
+        _ => return None,
+    };
+    let (first, last) = (u64::from_be_bytes(*first), u64::from_be_bytes(*last));
+    ((braces(first) | braces(last)) & HIGHS == 0).then_some((first, last))
+}
+
+/// The lowest bit of each byte of a word.
+const LOWS: u64 = u64::MAX / 255;
+/// The highest one.
+const HIGHS: u64 = LOWS << 7;
+
+/// Of its [`HIGHS`], none is set if no byte of the word is `{`: a byte that is 0 borrows from the
+/// next when 1 is taken from each.
+#[inline(always)]
+fn braces(word: u64) -> u64 {
+    let differing = word ^ const { LOWS * b'{' as u64 };
+    differing.wrapping_sub(LOWS) & !differing
+}
+
+#[inline(never)]
+fn crc16_of_tag(key: &[u8]) -> u16 {
+    crc16(hash_tag(key))
+}
+
+/// The part of `key` that decides its slot.
+#[inline]
 fn hash_tag(key: &[u8]) -> &[u8] {
     let has_none = match key.len() {
         4..8 => ends_have_none::<4>(key),
-        8..=16 => ends_have_none::<8>(key),
         17..=32 => ends_have_none::<16>(key),
         _ => false,
     };
@@ -191,7 +225,6 @@ fn ends_have_none<const BYTES: usize>(key: &[u8]) -> bool {
     !(has_brace(first) | has_brace(last))
 }
 
-#[inline(never)]
 fn hash_tag_of_any(key: &[u8]) -> &[u8] {
     if !may_have_brace(key) {
         return key;
@@ -218,7 +251,6 @@ fn has_brace<const BYTES: usize>(bytes: &[u8; BYTES]) -> bool {
     bytes.iter().fold(false, |found, &byte| found | (byte == b'{'))
 }
 
-#[inline(never)]
 fn tag_in_braces(key: &[u8]) -> &[u8] {
     let Some(open) = memchr(b'{', key) else { return key };
     let rest = &key[open + 1..];
@@ -256,6 +288,18 @@ mod tests {
     }
 
     #[test]
+    fn only_a_brace_is_taken_for_one() {
+        for len in 8..=16 {
+            for byte in (0..=u8::MAX).filter(|byte| *byte != b'{') {
+                let ends = ends_without_brace(&vec![byte; len]);
+                assert!(ends.is_some(), "{byte} of length {len}");
+            }
+        }
+        assert_eq!(ends_without_brace(b"seventeen bytes!!"), None);
+        assert_eq!(ends_without_brace(b"seven b"), None);
+    }
+
+    #[test]
     fn a_brace_is_seen_wherever_it_stands() {
         for len in 0..100 {
             let mut key = vec![b'z'; len];
@@ -266,6 +310,7 @@ mod tests {
                 assert!(may_have_brace(&key), "at {at} of {len}");
                 let tag = hash_tag(&key).len();
                 assert_eq!(tag, len, "nothing closes it");
+                assert_eq!(ends_without_brace(&key), None, "at {at} of {len}");
                 if at + 2 < len {
                     key[len - 1] = b'}';
                     assert_eq!(hash_tag(&key).len(), len - at - 2, "at {at} of {len}");

@@ -444,12 +444,16 @@ impl Batch {
         let mut admission = Admission::of(server, worker, session);
         while !requests.is_empty() {
             let row = if admission.opens_short_ways() && self.short_ways == ShortWays::Open {
-                let (mut begin, bytes) = (**consumed, *bytes);
-                let incoming = requests.iter().map(move |request| {
-                    let request_bytes =
-                        request.end.saturating_sub(replace(&mut begin, request.end));
-                    (request.incoming(bytes, words), request_bytes)
-                });
+                let (begin, bytes) = (**consumed, *bytes);
+                let first = move |count: usize| {
+                    let mut begin = begin;
+                    requests[..count].iter().map(move |request| {
+                        let request_bytes =
+                            request.end.saturating_sub(replace(&mut begin, request.end));
+                        (request.incoming(bytes, words), request_bytes)
+                    })
+                };
+                let incoming = (requests.len(), first);
                 let outgoing = (&mut **out, *owed_bytes_max);
                 let row = run_row(server, worker, session, &mut admission, incoming, outgoing);
                 if server.unusual.any() {

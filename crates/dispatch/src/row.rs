@@ -31,17 +31,18 @@ const NEW_KEYS_MAX: usize = 4;
 /// on, for as long as they repeat its command; each comes with its bytes. With a request that has
 /// neither run nor begun to run nothing has happened, and [`super::execute::execute`] goes on with
 /// it, as it would have done with these. A row of changes ends behind the request with which the
-/// client is owed more than `owed_bytes_max`.
+/// client is owed more than `owed_bytes_max`. `first` has as many of the requests as it is asked
+/// for: an iterator that counts would count for each of them.
 #[inline(always)]
-pub(super) fn run_row<'a>(
+pub(super) fn run_row<'a, Requests: Iterator<Item = (Incoming<'a>, usize)> + Clone>(
     server: &'a Dispatcher,
     worker: &mut Worker,
     session: &mut Session,
     admission: &mut Admission,
-    requests: impl Iterator<Item = (Incoming<'a>, usize)> + Clone,
+    (count, first): (usize, impl Fn(usize) -> Requests),
     (out, owed_bytes_max): (&mut Output, usize),
 ) -> Row {
-    let Some((Incoming { prepared, words, .. }, _)) = requests.clone().next() else {
+    let Some((Incoming { prepared, words, .. }, _)) = first(count).next() else {
         return Row::NONE;
     };
     let Some(id) = prepared.command else { return Row::NONE };
@@ -54,13 +55,13 @@ pub(super) fn run_row<'a>(
     // One call of what follows: with two, the compiler lays the short ways out less well, which a
     // SET of everybody else would pay for with a sixth more instructions.
     let permitted = match admission.has(Admission::RESTRICTED) {
-        true => count_permitted(&alike, session, requests.clone().map(|(incoming, _)| incoming)),
-        false => usize::MAX,
+        true => count_permitted(&alike, session, first(count).map(|(incoming, _)| incoming)),
+        false => count,
     };
     if permitted == 0 {
         return Row::NONE;
     }
-    run_alike(alike, worker, session, admission, requests.take(permitted), (out, owed_bytes_max))
+    run_alike(alike, worker, session, admission, first(permitted), (out, owed_bytes_max))
 }
 
 /// Whether a client's commands may go a short way though something is unusual: somebody is told of
