@@ -35,7 +35,7 @@ impl Slot {
     pub fn of(key: &[u8]) -> Slot {
         let crc = match ends_without_brace(key) {
             Some((first, last)) => crc16_of_words(first, last, key.len()),
-            None => crc16_of_tag(key),
+            None => crc16(hash_tag(key)),
         };
         Slot(crc & (SLOTS as u16 - 1))
     }
@@ -175,7 +175,7 @@ impl FromIterator<ShardId> for ShardSet {
 
 /// The first eight and the last eight bytes of a key of eight to sixteen, in order; `None` if one
 /// of them is `{`, or the key has another length. As most keys are, they are looked at and hashed
-/// without being read twice.
+/// without being read twice; as words, which is what the CRC takes.
 #[inline(always)]
 fn ends_without_brace(key: &[u8]) -> Option<(u64, u64)> {
     let (first, last) = match (key.first_chunk(), key.last_chunk()) {
@@ -199,13 +199,8 @@ fn braces(word: u64) -> u64 {
     differing.wrapping_sub(LOWS) & !differing
 }
 
-#[inline(never)]
-fn crc16_of_tag(key: &[u8]) -> u16 {
-    crc16(hash_tag(key))
-}
-
 /// The part of `key` that decides its slot.
-#[inline]
+#[inline(always)]
 fn hash_tag(key: &[u8]) -> &[u8] {
     let has_none = match key.len() {
         4..8 => ends_have_none::<4>(key),
@@ -225,6 +220,7 @@ fn ends_have_none<const BYTES: usize>(key: &[u8]) -> bool {
     !(has_brace(first) | has_brace(last))
 }
 
+#[inline(never)]
 fn hash_tag_of_any(key: &[u8]) -> &[u8] {
     if !may_have_brace(key) {
         return key;
@@ -251,6 +247,7 @@ fn has_brace<const BYTES: usize>(bytes: &[u8; BYTES]) -> bool {
     bytes.iter().fold(false, |found, &byte| found | (byte == b'{'))
 }
 
+#[inline(never)]
 fn tag_in_braces(key: &[u8]) -> &[u8] {
     let Some(open) = memchr(b'{', key) else { return key };
     let rest = &key[open + 1..];
@@ -305,12 +302,14 @@ mod tests {
             let mut key = vec![b'z'; len];
             assert!(!may_have_brace(&key) || len > 64);
             assert_eq!(hash_tag(&key), key);
+            assert_eq!(Slot::of(&key).0, crc16(&key) % SLOTS as u16, "length {len}");
             for at in 0..len {
                 key[at] = b'{';
                 assert!(may_have_brace(&key), "at {at} of {len}");
                 let tag = hash_tag(&key).len();
                 assert_eq!(tag, len, "nothing closes it");
                 assert_eq!(ends_without_brace(&key), None, "at {at} of {len}");
+                assert_eq!(Slot::of(&key).0, crc16(&key) % SLOTS as u16, "at {at} of {len}");
                 if at + 2 < len {
                     key[len - 1] = b'}';
                     assert_eq!(hash_tag(&key).len(), len - at - 2, "at {at} of {len}");
