@@ -2,6 +2,7 @@
 
 use super::dispatcher::Dispatcher;
 use super::keys::add_keys;
+use super::long::is_large;
 use super::prepare::Incoming;
 use basalt_engine::Key;
 use basalt_service::args::Args;
@@ -54,7 +55,8 @@ fn keys_of<'a>(
     let mut keys = Vec::new();
     let Some(id) = request.prepared.command else { return keys };
     let call = server.commands.call(id);
-    if !call.accepts_words(request.words.len()) {
+    let has_one = call.position_of_one_key(request.words.len()) != 0;
+    if !call.accepts_words(request.words.len()) || takes_long(request, has_one) {
         return keys;
     }
     let traits = server.commands.traits(id);
@@ -69,12 +71,15 @@ fn keys_of<'a>(
         return keys;
     }
     match request.prepared.key_in(request.buffer) {
-        Some(key) if call.position_of_one_key(request.words.len()) != 0 => {
-            keys.push(key);
-        }
-        // Its keys are found when it runs, and once more for each wait before: that is too much.
-        _ if request.words.len() > WORDS_MAX => {}
+        Some(key) if has_one => keys.push(key),
         _ => add_keys(&server.engine, command, args, &mut keys),
     }
     keys
+}
+
+/// Whether it takes long to find a request's keys and to ask whether its user may have them: that
+/// is done when it runs, and here once more for each wait before.
+fn takes_long(request: Incoming<'_>, has_one_key: bool) -> bool {
+    let few = request.words.iter().take(WORDS_MAX);
+    !has_one_key && request.words.len() > WORDS_MAX || is_large(few.map(|word| word.len).sum())
 }

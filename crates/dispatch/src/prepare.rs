@@ -2,6 +2,7 @@
 //! What is found out about a request before the batch runs.
 
 use super::dispatcher::Dispatcher;
+use super::long::is_large;
 use basalt_call::calls::{Call, Commands};
 use basalt_change::place::PartitionId;
 use basalt_engine::Engine;
@@ -218,7 +219,7 @@ impl<'a> Preparing<'a> {
             && let Some(&key) = words.get(self.first_key)
         {
             prepared.key = key;
-            self.hash(&mut last.key, prepared, buffer);
+            self.hash_short(&mut last.key, prepared, buffer);
         } else if let Some(call) = self.by_words {
             self.prepare_by_words(call, last, prepared, (buffer, words));
         }
@@ -237,12 +238,20 @@ impl<'a> Preparing<'a> {
         let position = call.position_by_words(words, buffer);
         if position > 0 {
             prepared.key = words[position];
-            self.hash(&mut last.key, prepared, buffer);
+            self.hash_short(&mut last.key, prepared, buffer);
         }
     }
 
-    /// Prepares requests of which the word behind the name is known; `words` are those of the
-    /// whole batch.
+    /// Hashes a key unless that takes long: then the request runs apart, and hashes it there.
+    #[inline(always)]
+    fn hash_short(&self, last: &mut LastKey, prepared: &mut Prepared, buffer: &[u8]) {
+        if !is_large(prepared.key.len) {
+            self.hash(last, prepared, buffer);
+        }
+    }
+
+    /// Prepares requests of which the word behind the name is known and none is long
+    /// ([`basalt_resp::Repeats`]); `words` are those of the whole batch.
     #[inline(always)]
     pub(super) fn prepare_all<'r>(
         &self,

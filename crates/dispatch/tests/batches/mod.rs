@@ -1,6 +1,7 @@
 //! Many requests in one batch, as they come from sockets.
 
 mod expected;
+mod long_keys;
 mod many_elements;
 mod memory;
 mod others;

@@ -17,6 +17,7 @@ const SMALL_QUERIES: &[(&str, &str)] = &[("client-query-buffer-limit", "64mb")];
 const LIST_BYTES: u64 = 50_000_000;
 const LISTS_UNREAD: usize = 60;
 const LARGEST_STRING: u64 = 512 << 20;
+const LONG_KEY_BYTES: u64 = 500_000_000;
 const DIGESTED_BYTES: u64 = 200_000_000;
 const DIGESTS: usize = 64;
 const MILLIONS: u64 = 2_000_000;
@@ -190,6 +191,13 @@ fn many() -> Vec<Attack> {
         },
         attack("10,000 half requests", half_requests),
         Attack {
+            // What stands in the connection's buffer.
+            data_bytes: |scale| scale.of(LARGEST_STRING),
+            ..attack("GET of keys of 500 MB", |server, scale, stop| {
+                repeat_with_long_key(server, scale.of(LONG_KEY_BYTES), stop);
+            })
+        },
+        Attack {
             options: SMALL_QUERIES,
             ..attack("endless request", |server, _, stop| {
                 endless(server, b"*1000000\r\n", &large_word(), stop);
@@ -222,6 +230,14 @@ fn many() -> Vec<Attack> {
 fn repeat(server: &Server, request: &[&str], stop: &Stop) {
     let Ok(mut connection) = Connection::open(server.address()) else { return };
     while !stop.is_set() && connection.call(request).is_ok() {}
+}
+
+/// Sends a request with this many bytes of key and reads its reply, again and again.
+fn repeat_with_long_key(server: &Server, bytes: u64, stop: &Stop) {
+    let mut request = Vec::new();
+    encode_request(&["GET", &"k".repeat(bytes as usize)], &mut request);
+    let mut connection = server.connect();
+    while !stop.is_set() && connection.send_raw(&request).is_ok() && connection.receive().is_ok() {}
 }
 
 /// Sends a request `count` times in one go and reads nothing.
