@@ -69,8 +69,10 @@ impl Short<'_> {
     #[inline(never)]
     pub(super) fn overwrite<'a>(&mut self, requests: impl Iterator<Item = Incoming<'a>>) -> usize {
         let alike = self.alike;
-        let engine = &alike.server.engine;
         let key_session = key_session(self.worker, self.session);
+        let gating = self.worker.gating;
+        let overwriting = alike.server.engine.overwriting(&key_session, gating);
+        let log = overwriting.log();
         let mut ran = 0;
         for request in requests {
             let Some(key) = alike.key_of(request) else { break };
@@ -78,17 +80,14 @@ impl Short<'_> {
             if self.worker.admit_changes(alike.server, shard).is_err() {
                 break;
             }
-            engine.log().prefetch(shard);
+            log.prefetch(shard);
             let value = request.words[2].of(request.buffer);
             let seen = request.prepared.seen;
-            let (gating, changes) = (self.worker.gating, &mut self.worker.changes);
-            let Some(ticket) = engine.overwrite(&key, seen, value, &key_session, gating, changes)
-            else {
-                break;
-            };
+            let put = overwriting.put(&key, seen, value, &mut self.worker.changes);
+            let Some(ticket) = put else { break };
             match gating {
                 Gating::On => self.session.gate.add(ticket),
-                Gating::Off => self.session.gate.add_demanded(ticket, engine.log()),
+                Gating::Off => self.session.gate.add_demanded(ticket, log),
             }
             Reply::new(self.out, self.session.protocol).ok();
             ran += 1;

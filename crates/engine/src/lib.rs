@@ -70,6 +70,7 @@ pub use store::copying::{Copying, StringCopy};
 pub use store::events::{EventClass, EventClasses, EventSink, KeyEvent};
 pub use store::held::Held;
 pub use store::key::Key;
+pub use store::overwrite::Overwriting;
 pub use store::point::Point;
 pub use store::queue_census::{NamedQueue, QueueCensus, QueueFigures};
 pub use store::sample::Sampled;

@@ -18,7 +18,7 @@ pub(crate) mod events;
 pub(crate) mod flush;
 pub(crate) mod held;
 pub(crate) mod key;
-mod overwrite;
+pub(crate) mod overwrite;
 pub(crate) mod point;
 pub(crate) mod queue_census;
 pub(crate) mod queues;

@@ -80,7 +80,8 @@ impl World<'_> {
         let (key, mut changes) = (engine.key(key), ChangeSet::default());
         let seen = engine.prefetch_entry(db, key.hash, key.partition);
         let (session, gating) = (self.session(db), engine.gating());
-        let ticket = engine.overwrite(&key, seen, value, &session, gating, &mut changes)?;
+        let overwriting = engine.overwriting(&session, gating);
+        let ticket = overwriting.put(&key, seen, value, &mut changes)?;
         let mut gate = Gate::default();
         if gating == Gating::On {
             gate.add(ticket);

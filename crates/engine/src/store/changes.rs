@@ -292,17 +292,29 @@ impl ChangeSet {
         self.count = to.count;
     }
 
+    /// Forgets [`ChangeSet::only_put`]: there is nothing else.
     #[inline]
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn clear_only_put(&mut self) {
+        debug_assert!(self.records.is_empty() && self.keys.is_empty() && !self.wait_for_disk);
+        self.clear_bytes();
+    }
+
+    #[inline]
+    fn clear_bytes(&mut self) {
         const KEPT_BYTES_MAX: usize = 1 << 20;
         self.appended_bytes += self.bytes.len();
-        if !self.lent.is_empty() {
-            self.clear_lent();
-        }
         self.bytes.clear();
         if self.bytes.capacity() > KEPT_BYTES_MAX {
             self.bytes = Vec::new();
         }
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        if !self.lent.is_empty() {
+            self.clear_lent();
+        }
+        self.clear_bytes();
         self.records.clear();
         self.keys.clear();
         self.wait_for_disk = false;
