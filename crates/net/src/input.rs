@@ -24,8 +24,10 @@ const KEPT_BYTES_MAX: usize = 256 << 10;
 const GROWTH: usize = 64;
 
 /// How large it becomes for a request of unknown length that fills one of [`KEPT_BYTES_MAX`]: few
-/// fill this, too. To move one of 16 MiB takes ten milliseconds, in which other clients wait.
-const UNKNOWN_BYTES: usize = 64 << 20;
+/// fill this, too. To move one of 16 MiB takes ten milliseconds, in which other clients wait. It is
+/// a little more than 64 MiB, and the steps above it a little more than 256 MiB and 1 GiB: limits
+/// are such numbers, and a client is cut off at one before all of it is moved for a byte more.
+const UNKNOWN_BYTES: usize = 65 << 20;
 
 /// How many times as large it becomes if that does not suffice. Some systems refuse more than the
 /// machine has, even if it is not filled.
@@ -491,6 +493,25 @@ mod tests {
         assert!(moves < 7, "{moves}");
         assert!(moved <= 3 * KEPT_BYTES_MAX, "{moved}");
         assert_eq!(input.memory_bytes(), input.filled);
+    }
+
+    #[test]
+    fn a_request_that_reaches_a_limit_is_not_moved_first() {
+        const WORD_BYTES: usize = (1 << 20) + 12;
+        for limit in [64 << 20, 256 << 20] {
+            let (mut input, mut pool) = (Input::default(), BufferPool::default());
+            let (mut last_moved, mut capacity) = (0, 0);
+            while input.filled <= limit {
+                input.want((input.filled / WORD_BYTES + 1) * WORD_BYTES);
+                let filled = input.filled;
+                let room = input.room(READ_BYTES, &mut pool).len();
+                input.fill(room);
+                if std::mem::replace(&mut capacity, input.bytes.capacity()) != capacity {
+                    last_moved = filled;
+                }
+            }
+            assert!(last_moved <= limit / 4 + limit / 16, "{last_moved} at {limit}");
+        }
     }
 
     #[test]
