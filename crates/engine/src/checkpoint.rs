@@ -61,6 +61,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How often it looks at every partition, which is 1,024 locks.
 const LOOK_AT_PARTITIONS_EVERY: Duration = Duration::from_secs(1);
+/// Whoever flushes all the time does not get a checkpoint for each of them.
+const AFTER_FLUSHES_EVERY: Duration = Duration::from_secs(1);
 
 /// Partitions whose rows wait for the next ingest.
 struct Gathered<'e> {
@@ -104,6 +106,8 @@ pub(crate) struct CheckpointPace {
     /// After one that failed.
     not_before: Instant,
     look_at_partitions: Instant,
+    /// After one that was due because of a flush.
+    after_flushes: Instant,
     tombstones: Tombstones,
 }
 
@@ -450,7 +454,10 @@ impl Engine {
         if now >= pace.look_at_partitions {
             pace.look_at_partitions = now + LOOK_AT_PARTITIONS_EVERY;
             due |= self.partitions_want_checkpoint(&mut pace.tombstones);
-            due |= self.checkpointing.flushed.load(Ordering::Relaxed);
+        }
+        if now >= pace.after_flushes && self.checkpointing.flushed.load(Ordering::Relaxed) {
+            pace.after_flushes = now + AFTER_FLUSHES_EVERY;
+            due = true;
         }
         if requests.is_empty() && (!due || now < pace.not_before) {
             return false;

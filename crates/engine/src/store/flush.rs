@@ -141,7 +141,7 @@ impl Txn<'_> {
         if !concerned.is_empty() {
             self.log_everywhere(ops, &concerned);
             if old.iter().any(Database::has_rows) {
-                // Relaxed: it is looked at once a second.
+                // Relaxed: it is looked at ten times a second.
                 engine.checkpointing.flushed.store(true, Ordering::Relaxed);
             }
             engine.flushed.lock().append(&mut old);
@@ -198,6 +198,24 @@ mod tests {
         put(&engine, b"a", 0);
         engine.flush(0..1, LockWait::Endless, &mut Gate::default()).unwrap();
         assert!(!engine.checkpoint_now_if_due(&mut CheckpointPace::default()), "nothing to free");
+    }
+
+    #[test]
+    fn a_flush_starts_a_checkpoint_at_once_and_many_do_once_a_second() {
+        let (engine, clock) = engine();
+        let put_and_flush = || {
+            put(&engine, b"a", 0);
+            engine.checkpoint().expect("a checkpoint");
+            engine.flush(0..1, LockWait::Endless, &mut Gate::default()).unwrap();
+        };
+        let mut pace = CheckpointPace::default();
+        assert!(!engine.checkpoint_now_if_due(&mut pace), "partitions are looked at");
+        put_and_flush();
+        assert!(engine.checkpoint_now_if_due(&mut pace), "before they are again");
+        put_and_flush();
+        assert!(!engine.checkpoint_now_if_due(&mut pace), "just after the last one");
+        clock.advance_ms(1_000);
+        assert!(engine.checkpoint_now_if_due(&mut pace));
     }
 
     #[test]
