@@ -23,7 +23,7 @@ fn it_conforms_before_it_knows_where_values_are_and_after() {
             let root = tempfile::tempdir().expect("a directory");
             conformance::run(root.path(), &|dir| {
                 let tier = open(dir, value_bytes_min);
-                while is_built && tier.collect(0).expect("collects") == Collecting::GoesOn {}
+                while is_built && tier.collect(0).expect("collects") > Collecting::Nothing {}
                 Box::new(tier)
             });
         }

@@ -69,7 +69,7 @@ impl RocksTier {
         }
         drop(deleted);
         if self.remove_whole_files(db)? {
-            return Ok(Collecting::GoesOn);
+            return Ok(Collecting::Removed);
         }
         self.merge_youngest(db, percent_min)?;
         Ok(Collecting::Nothing)

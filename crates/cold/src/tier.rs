@@ -32,13 +32,17 @@ pub enum Probe {
     Unknown,
 }
 
-/// Whether [`ColdTier::collect`] has found something to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether [`ColdTier::collect`] has found something to do, in the order of how soon it should be
+/// called again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Collecting {
-    /// It has, and there may be more.
-    GoesOn,
     /// Not now.
     Nothing,
+    /// It has, and there may be more.
+    GoesOn,
+    /// It has removed files in which nothing lived, and there may be more: much space for little
+    /// work.
+    Removed,
 }
 
 /// The keys from the first one on that are below the second one.

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 /// How often the thread looks whether there is something to do.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// It rests as long as it has worked, unless files are larger than what lives in them by more than
-/// this many percent: then writers are about to be slowed for it (`value-log/src/space.rs`).
+/// It rests as long as it has worked, unless it has only removed files, or files are larger than
+/// what lives in them by more than this many percent: then writers are about to be slowed for it
+/// (`value-log/src/space.rs`).
 const EXCESS_PERCENT: u64 = 43;
 /// After an error.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -49,11 +50,9 @@ impl Engine {
                 (false, false) => GARBAGE_PERCENT,
             };
             let rest = match self.cold.collect(percent) {
-                Ok(Collecting::GoesOn) if is_large || is_short => Duration::ZERO,
-                Ok(Collecting::GoesOn) => self.env.clock.since(start),
-                Ok(Collecting::Nothing) => {
-                    has_failed = false;
-                    LOOK_EVERY
+                Ok(did) => {
+                    has_failed &= did != Collecting::Nothing;
+                    rest_after(did, is_large || is_short, self.env.clock.since(start))
                 }
                 Err(ColdError::Closed) => return,
                 Err(error) => {
@@ -65,6 +64,34 @@ impl Engine {
                 }
             };
             std::thread::park_timeout(rest);
+        }
+    }
+}
+
+/// How long the thread rests after what it did.
+fn rest_after(did: Collecting, hurries: bool, worked: Duration) -> Duration {
+    match did {
+        Collecting::Removed => Duration::ZERO,
+        Collecting::GoesOn if hurries => Duration::ZERO,
+        Collecting::GoesOn => worked,
+        Collecting::Nothing => LOOK_EVERY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_rests_after_work_and_not_after_removals() {
+        let worked = Duration::from_millis(70);
+        for (did, hurries, rest) in [
+            (Collecting::Removed, false, Duration::ZERO),
+            (Collecting::GoesOn, false, worked),
+            (Collecting::GoesOn, true, Duration::ZERO),
+            (Collecting::Nothing, true, LOOK_EVERY),
+        ] {
+            assert_eq!(rest_after(did, hurries, worked), rest, "{did:?}, {hurries}");
         }
     }
 }

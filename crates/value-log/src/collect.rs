@@ -16,7 +16,7 @@ use crate::records::{Visited, visit_records};
 use crate::segment::Segment;
 use crate::space::Space;
 use crate::tier::ValueTier;
-use basalt_cold::ColdError;
+use basalt_cold::{ColdError, Collecting};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -60,6 +60,15 @@ impl Moving<'_> {
         self.copied.len() < POINTERS_A_COMMIT_MIN && self.victims.len() < VICTIMS_A_COMMIT
     }
 
+    /// What has been done.
+    fn collecting(&self) -> Collecting {
+        match self.victims.iter().any(|victim| victim.lived) {
+            true => Collecting::GoesOn,
+            false if self.victims.is_empty() => Collecting::Nothing,
+            false => Collecting::Removed,
+        }
+    }
+
     fn note_moved(&mut self, from: Place) {
         let of = |victim: &&mut Victim| victim.segment.number == from.segment;
         self.victims.iter_mut().find(of).into_iter().for_each(|victim| victim.moved += 1);
@@ -68,10 +77,10 @@ impl Moving<'_> {
 
 impl ValueTier {
     /// Collects the segments with the largest shares of garbage, if these are at least
-    /// `percent_min`; returns whether there was one.
-    pub(crate) fn collect_worst(&self, percent_min: u64) -> Result<bool, ColdError> {
+    /// `percent_min`.
+    pub(crate) fn collect_worst(&self, percent_min: u64) -> Result<Collecting, ColdError> {
         if !self.committing.lock().doubtful.is_empty() {
-            return Ok(false);
+            return Ok(Collecting::Nothing);
         }
         let mut moving = Moving { victims: Vec::new(), out: self.appender(), copied: Vec::new() };
         while moving.has_room()
@@ -87,7 +96,7 @@ impl ValueTier {
         for victim in &moving.victims {
             self.dispose_of(victim)?;
         }
-        Ok(!moving.victims.is_empty())
+        Ok(moving.collecting())
     }
 
     /// What lived in it has moved.

@@ -215,12 +215,9 @@ impl ColdTier for ValueTier {
         let rows = self.rows.collect(percent_min)?;
         if !self.locator.is_built() {
             self.learn_a_piece()?;
-            return Ok(Collecting::GoesOn);
+            return Ok(rows.max(Collecting::GoesOn));
         }
-        match self.collect_worst(percent_min)? {
-            true => Ok(Collecting::GoesOn),
-            false => Ok(rows),
-        }
+        Ok(rows.max(self.collect_worst(percent_min)?))
     }
 
     fn backup(&self, dir: &Path) -> Result<(), ColdError> {

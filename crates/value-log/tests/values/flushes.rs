@@ -2,7 +2,7 @@
 
 use crate::faulty::{self, Late};
 use crate::{World, collect_all, key, noise, put_all, read};
-use basalt_cold::{ColdTier, PreparedCheckpoint};
+use basalt_cold::{ColdTier, Collecting, PreparedCheckpoint};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -46,6 +46,27 @@ fn what_is_left_of_a_large_deletion_is_gone_over_and_not_what_goes() {
     let reads = tier.stats().block_reads;
     assert!((0..400).all(is_right));
     assert_eq!(tier.stats().block_reads - reads, 101, "one read a value");
+}
+
+#[test]
+fn segments_in_which_nothing_lives_are_removed_without_a_rest() {
+    let world = World::default();
+    let tier = world.open();
+    put_all(&tier, 0..400, 0);
+    prepare_deletion(&tier, 0..400).commit().expect("commits");
+    let segments = || tier.stats().value_log_segments;
+    let before = segments();
+    assert_eq!(tier.collect(100), Ok(Collecting::GoesOn), "the row that is left is gone over");
+    assert_eq!(segments(), before);
+    let mut turns = 0;
+    while tier.collect(100) == Ok(Collecting::Removed) {
+        turns += 1;
+    }
+    assert!(turns > 1 && segments() <= 2, "{turns} turns, {before} segments, {} left", segments());
+    // Moving what lives in one is work.
+    put_all(&tier, 400..440, 0);
+    prepare_deletion(&tier, 400..420).commit().expect("commits");
+    assert_eq!(tier.collect(1), Ok(Collecting::GoesOn));
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl World {
 
 /// Collects until there is nothing to collect.
 fn collect_all(tier: &dyn ColdTier, percent_min: u64) {
-    while tier.collect(percent_min).expect("collects") == Collecting::GoesOn {}
+    while tier.collect(percent_min).expect("collects") > Collecting::Nothing {}
 }
 
 fn commit(tier: &dyn ColdTier, rows: &[(&[u8], Option<&[u8]>)]) {
