@@ -198,8 +198,11 @@ impl Engine {
         let start = self.env.clock.now();
         let result = self.run_checkpoint(&mut floors);
         self.checkpointing.note_landed();
-        if flushed && result.is_err() {
-            self.checkpointing.flushed.store(true, Ordering::Relaxed);
+        match result {
+            // Files may be removed in which nothing lives now.
+            Ok(_) if flushed => self.collector.wake(),
+            Err(_) if flushed => self.checkpointing.flushed.store(true, Ordering::Relaxed),
+            _ => {}
         }
         let mut stats = self.checkpointing.stats.lock();
         stats.running = false;

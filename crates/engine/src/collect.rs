@@ -6,7 +6,8 @@ use basalt_cold::{ColdError, Collecting};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often the thread looks whether there is something to do.
+/// How often the thread looks whether there is something to do. The checkpoint wakes it that
+/// follows a flush.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// It rests as long as it has worked, unless it has only removed files, or files are larger than
 /// what lives in them by more than this many percent: then writers are about to be slowed for it
@@ -32,6 +33,7 @@ impl Engine {
 
     /// The thread that has the cold tier do its work. Returns when the engine stops.
     pub(crate) fn run_collect_thread(&self) {
+        self.collector.adopt(&std::thread::current());
         let (mut commits, mut last_commit) = (0, self.env.clock.now());
         let mut has_failed = false;
         while !self.is_stopping() {
@@ -63,7 +65,7 @@ impl Engine {
                     RETRY_AFTER
                 }
             };
-            std::thread::park_timeout(rest);
+            self.collector.sleep(rest);
         }
     }
 }

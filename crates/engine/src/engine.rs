@@ -31,6 +31,7 @@ use basalt_keyspace::partition::Partition;
 use basalt_keyspace::table::EntryHint;
 use basalt_stdx::lock_rank::RankedMutex;
 use basalt_stdx::short_lock::LockWait;
+use basalt_stdx::sleeper::Sleeper;
 use basalt_value::{FormLimits, ValueRef};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -159,6 +160,8 @@ pub struct Engine {
     pub(crate) unread: UnreadPartitions,
     pub(crate) budget: MemoryBudget,
     pub(crate) checkpointing: Checkpointing,
+    /// The thread that has the cold tier give space back.
+    pub(crate) collector: Sleeper,
     pub(crate) stopping: AtomicBool,
     /// What is on disk is to take less space soon.
     pub(crate) is_short_of_space: AtomicBool,
@@ -243,6 +246,7 @@ impl Engine {
             unread: UnreadPartitions::default(),
             budget: MemoryBudget::default(),
             checkpointing: Checkpointing::after(log_mark),
+            collector: Sleeper::default(),
             stopping: AtomicBool::new(false),
             is_short_of_space: AtomicBool::new(false),
             flushed: RankedMutex::default(),

@@ -173,6 +173,7 @@ mod tests {
     use crate::checkpoint::CheckpointPace;
     use crate::testing::{engine, put};
     use std::ops::ControlFlow;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn rows_of_flushed_databases_go_without_being_asked_to() {
@@ -216,6 +217,25 @@ mod tests {
         assert!(!engine.checkpoint_now_if_due(&mut pace), "just after the last one");
         clock.advance_ms(1_000);
         assert!(engine.checkpoint_now_if_due(&mut pace));
+    }
+
+    #[test]
+    fn the_checkpoint_after_a_flush_wakes_the_thread_that_frees_space() {
+        const LONG: Duration = Duration::from_secs(10);
+        let (engine, _) = engine();
+        engine.collector.adopt(&std::thread::current());
+        let sleeps = |limit: Duration| {
+            let start = Instant::now();
+            engine.collector.sleep(limit);
+            start.elapsed() >= limit
+        };
+        put(&engine, b"a", 0);
+        engine.checkpoint().expect("a checkpoint");
+        assert!(sleeps(Duration::from_millis(1)), "nothing was flushed");
+        engine.flush(0..1, LockWait::Endless, &mut Gate::default()).unwrap();
+        assert!(sleeps(Duration::from_millis(1)), "the rows are there");
+        engine.checkpoint().expect("a checkpoint");
+        assert!(!sleeps(LONG));
     }
 
     #[test]
