@@ -14,6 +14,16 @@ enum Rest {
     Strays,
 }
 
+/// Most buckets of a smaller segment, in percent of those that there were before: with more it is
+/// not worth the copy.
+const SHRUNK_PERCENT_MAX: usize = 66;
+
+/// Segments that hold what another one does, and what had no room in them.
+struct Copied {
+    parts: Vec<SegmentRef>,
+    strays: Vec<Stray>,
+}
+
 impl Table {
     /// Makes room for one more entry with this hash; returns false if the table has grown as far as
     /// that helps.
@@ -49,12 +59,37 @@ impl Table {
     #[inline]
     pub(super) fn shrink(&mut self, hash: u64) {
         if let Some(old) = self.segment(hash)
-            && self.strays.is_empty() // A smaller one would make more of them.
+            && self.strays.is_empty() // A smaller one has no room for them either.
             && old.buckets() > 4
             && used(old) * 5 < old.used_max()
         {
-            self.rebuild(old, old.depth(), buckets_for(used(old)));
-            self.recount_index();
+            self.shrink_segment(old);
+        }
+    }
+
+    /// Puts a smaller segment in the place of `old`, if one has room for what that holds.
+    ///
+    /// None has where entries go in the order of their hashes, as a cursor, a hand or a walk meets
+    /// them: those that are left have their homes side by side, in fewer buckets the smaller the
+    /// segment is. Then it is tried again when half as many have gone as were left, for to try with
+    /// each one would take the square of their number.
+    #[cold]
+    fn shrink_segment(&mut self, old: SegmentRef) {
+        // SAFETY: the segment is alive, and the table is borrowed mutably.
+        let head = unsafe { &mut *old.head() };
+        if head.removals_to_await > 0 {
+            head.removals_to_await -= 1;
+            return;
+        }
+        head.removals_to_await = head.used / 2;
+        let mut buckets = buckets_for(used(old));
+        while buckets <= old.buckets() * SHRUNK_PERCENT_MAX / 100 {
+            if let Some(copy) = self.try_copy(old, old.depth(), buckets, Rest::Fails) {
+                self.replace_segment(old, copy);
+                self.recount_index();
+                return;
+            }
+            buckets = larger(buckets);
         }
     }
 
@@ -66,16 +101,9 @@ impl Table {
     #[cold]
     fn rebuild(&mut self, old: SegmentRef, mut depth: u32, mut buckets: usize) {
         let mut rest = Rest::Fails;
-        let (parts, strays) = loop {
-            let halves = 1usize << (depth - old.depth());
-            let part = |_| SegmentRef::allocate(self.pool(), buckets, depth);
-            let parts: Vec<_> = (0..halves).map(part).collect();
-            if let Some(strays) = self.copy(old, &parts, rest) {
-                break (parts, strays);
-            }
-            for part in parts {
-                // SAFETY: nobody else knows it.
-                unsafe { part.free(self.pool()) };
+        let copy = loop {
+            if let Some(copy) = self.try_copy(old, depth, buckets, rest) {
+                break copy;
             }
             if buckets < BUCKETS_MAX {
                 // Chance filled one neighbourhood: a little more room scatters it.
@@ -87,10 +115,34 @@ impl Table {
                 rest = Rest::Strays;
             }
         };
+        self.replace_segment(old, copy);
+    }
+
+    /// Copies `old` to one segment of as many buckets, or to two if `depth` is one more than its
+    /// own; `None` if something has no room and that fails.
+    fn try_copy(&self, old: SegmentRef, depth: u32, buckets: usize, rest: Rest) -> Option<Copied> {
+        let halves = 1usize << (depth - old.depth());
+        let part = |_| SegmentRef::allocate(self.pool(), buckets, depth);
+        let parts: Vec<_> = (0..halves).map(part).collect();
+        match self.copy(old, &parts, rest) {
+            Some(strays) => Some(Copied { parts, strays }),
+            None => {
+                for part in parts {
+                    // SAFETY: nobody else knows it.
+                    unsafe { part.free(self.pool()) };
+                }
+                None
+            }
+        }
+    }
+
+    /// Puts a copy in the place of `old`, which is freed.
+    fn replace_segment(&mut self, old: SegmentRef, Copied { parts, strays }: Copied) {
         let mut all = std::mem::take(&mut self.strays);
         all.retain(|stray| self.segment(stray.hash) != Some(old));
         all.extend(strays);
         self.strays = all;
+        let depth = parts[0].depth();
         if depth > self.depth {
             self.directory = self.directory.iter().flat_map(|&segment| [segment; 2]).collect();
             self.depth = depth;
@@ -166,3 +218,6 @@ fn used(segment: SegmentRef) -> usize {
     // SAFETY: segments in a table's directory are alive.
     unsafe { (*segment.head()).used as usize }
 }
+
+#[cfg(test)]
+mod tests;

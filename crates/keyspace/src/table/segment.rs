@@ -28,6 +28,8 @@ pub struct SegmentRef(NonZero<u64>);
 pub struct Head {
     /// Slots in use, tombstones included.
     pub used: u32,
+    /// Removals that come before a smaller segment is tried again.
+    pub removals_to_await: u32,
 }
 
 impl SegmentRef {
