@@ -61,7 +61,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How often it looks at every partition, which is 1,024 locks.
 const LOOK_AT_PARTITIONS_EVERY: Duration = Duration::from_secs(1);
-/// Whoever flushes all the time does not get a checkpoint for each of them.
+/// Where flushes follow each other, each does not have a checkpoint of its own.
 const AFTER_FLUSHES_EVERY: Duration = Duration::from_secs(1);
 
 /// Partitions whose rows wait for the next ingest.
