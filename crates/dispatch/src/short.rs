@@ -80,7 +80,7 @@ impl Short<'_> {
             if self.worker.admit_changes(alike.server, shard).is_err() {
                 break;
             }
-            // Another thread has appended last, perhaps: of two, each SET takes a tenth less with this.
+            // Another thread may have appended last: of two, each SET takes a tenth less so.
             log.prefetch(shard);
             let value = request.words[2].of(request.buffer);
             let seen = request.prepared.seen;

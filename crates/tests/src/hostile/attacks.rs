@@ -191,8 +191,8 @@ fn many() -> Vec<Attack> {
         },
         attack("10,000 half requests", half_requests),
         Attack {
-            // What stands in the connection's buffer.
-            data_bytes: |scale| scale.of(LARGEST_STRING),
+            // The connection's buffer, and the one before, which the allocator keeps for a second.
+            data_bytes: |scale| scale.of(2 * LARGEST_STRING),
             ..attack("GET of keys of 500 MB", |server, scale, stop| {
                 repeat_with_long_key(server, scale.of(LONG_KEY_BYTES), stop);
             })
