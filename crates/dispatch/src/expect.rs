@@ -56,7 +56,8 @@ fn keys_of<'a>(
     let Some(id) = request.prepared.command else { return keys };
     let call = server.commands.call(id);
     let has_one = call.position_of_one_key(request.words.len()) != 0;
-    if !call.accepts_words(request.words.len()) || takes_long(request, has_one) {
+    let only = request.prepared.key_in(request.buffer).filter(|_| has_one);
+    if !call.accepts_words(request.words.len()) || only.is_none() && takes_long(request) {
         return keys;
     }
     let traits = server.commands.traits(id);
@@ -70,16 +71,16 @@ fn keys_of<'a>(
     if session.rights.is_restricted() && session.rights.check(command, &args).is_err() {
         return keys;
     }
-    match request.prepared.key_in(request.buffer) {
-        Some(key) if has_one => keys.push(key),
-        _ => add_keys(&server.engine, command, args, &mut keys),
+    match only {
+        Some(key) => keys.push(key),
+        None => add_keys(&server.engine, command, args, &mut keys),
     }
     keys
 }
 
-/// Whether it takes long to find a request's keys and to ask whether its user may have them: that
-/// is done when it runs, and here once more for each wait before.
-fn takes_long(request: Incoming<'_>, has_one_key: bool) -> bool {
+/// Whether it takes long to find a request's keys and to ask whether its user may have them, where
+/// no key is known yet: that is done when it runs, and here once more for each wait before.
+fn takes_long(request: Incoming<'_>) -> bool {
     let few = request.words.iter().take(WORDS_MAX);
-    !has_one_key && request.words.len() > WORDS_MAX || is_large(few.map(|word| word.len).sum())
+    request.words.len() > WORDS_MAX || is_large(few.map(|word| word.len).sum())
 }

@@ -68,3 +68,12 @@ fn a_request_with_very_many_keys_is_not_looked_through() {
     let many = format!("MGET b{}", " none".repeat(300));
     assert_eq!(left_on_disk(&mut server, &["GET a", &many, "GET c"]), 1);
 }
+
+#[test]
+fn a_long_key_is_not_looked_for_but_that_of_a_long_value_is() {
+    const LONG_BYTES: usize = (1 << 20) + 1;
+    let mut server = server_with_cold(&["a", "b", "c", "d"]);
+    let append = format!("APPEND b {}", "x".repeat(LONG_BYTES));
+    let with_long = format!("MGET c {}", "k".repeat(LONG_BYTES));
+    assert_eq!(left_on_disk(&mut server, &["GET a", &append, &with_long, "GET d"]), 1);
+}
