@@ -10,6 +10,8 @@
 //! came back into memory or were deleted are in it until it is made again.
 
 use basalt_change::row::HASH_SHIFT;
+use basalt_stdx::prefetch::prefetch;
+use std::mem::replace;
 
 /// Bits for each key.
 const BITS_A_KEY: usize = 12;
@@ -30,8 +32,10 @@ struct Line([u64; LINE_WORDS]);
 /// See the head of this file.
 #[derive(Debug)]
 pub(crate) struct ColdFilter {
-    /// Of which the last one takes what comes.
-    layers: Vec<Box<[Line]>>,
+    /// The layer that takes what comes. Often the only one, so it is found at once.
+    newest: Box<[Line]>,
+    /// Those that are full.
+    full: Vec<Box<[Line]>>,
     /// Keys that it was given, and for which there is room.
     keys: usize,
     keys_max: usize,
@@ -42,16 +46,21 @@ impl ColdFilter {
     pub(crate) fn for_keys(keys: usize) -> ColdFilter {
         let lines = lines(keys.max(1));
         let keys_max = lines.len() * LINE_BITS / BITS_A_KEY;
-        ColdFilter { layers: vec![lines], keys: 0, keys_max }
+        ColdFilter { newest: lines, full: Vec::new(), keys: 0, keys_max }
     }
 
     /// Whether a key with this hash may have been added.
     #[inline]
     pub(crate) fn may_have(&self, hash: u64) -> bool {
-        self.layers.iter().any(|lines| {
-            let (line, bits) = place(hash, lines.len());
-            bits.iter().zip(&lines[line].0).all(|(wanted, there)| wanted & !there == 0)
-        })
+        has(&self.newest, hash) || self.full.iter().any(|lines| has(lines, hash))
+    }
+
+    /// Brings what [`ColdFilter::may_have`] reads into the cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        for lines in [&self.newest].into_iter().chain(&self.full) {
+            prefetch((&raw const lines[line_of(hash, lines.len())]).cast());
+        }
     }
 
     /// Adds a key; false if it is unknown and there is no room for it.
@@ -63,16 +72,16 @@ impl ColdFilter {
             return false;
         }
         self.keys += 1;
-        if let Some(lines) = self.layers.last_mut() {
-            let (line, bits) = place(hash, lines.len());
-            lines[line].0.iter_mut().zip(bits).for_each(|(there, wanted)| *there |= wanted);
+        let line = &mut self.newest[line_of(hash, self.newest.len())];
+        for (word, bit) in probes(hash) {
+            line.0[word] |= bit;
         }
         true
     }
 
     /// Makes room for as many keys as it has.
     pub(crate) fn grow(&mut self) {
-        self.layers.push(lines(self.keys_max));
+        self.full.push(replace(&mut self.newest, lines(self.keys_max)));
         self.keys_max *= 2;
     }
 
@@ -83,7 +92,7 @@ impl ColdFilter {
 
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.layers.iter().map(|lines| size_of_val(&**lines)).sum()
+        [&self.newest].into_iter().chain(&self.full).map(|lines| size_of_val(&**lines)).sum()
     }
 }
 
@@ -91,22 +100,31 @@ fn lines(keys: usize) -> Box<[Line]> {
     vec![Line([0; LINE_WORDS]); (keys * BITS_A_KEY).div_ceil(LINE_BITS)].into_boxed_slice()
 }
 
-/// The line of a key, and its bits there.
+/// A layer has all bits of a key. Of one that it does not have the first bit or the second says so.
 #[inline]
-fn place(hash: u64, lines: usize) -> (usize, [u64; LINE_WORDS]) {
-    let leading = hash >> HASH_SHIFT;
-    let line = ((u128::from(leading) * lines as u128) >> HASH_BITS) as usize;
+fn has(lines: &[Line], hash: u64) -> bool {
+    let line = &lines[line_of(hash, lines.len())].0;
+    probes(hash).all(|(word, bit)| line[word] & bit != 0)
+}
+
+/// The line of a key, of so many.
+#[inline]
+fn line_of(hash: u64, lines: usize) -> usize {
+    ((u128::from(hash >> HASH_SHIFT) * lines as u128) >> HASH_BITS) as usize
+}
+
+/// The bits of a key in its line, each with the number of its word.
+#[inline]
+fn probes(hash: u64) -> impl Iterator<Item = (usize, u64)> {
     // The line says most of what the leading bits say: those behind have to reach all probes.
-    let mut probes = leading.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut probes = (hash >> HASH_SHIFT).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     probes ^= probes >> 32;
     probes = probes.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    let mut bits = [0; LINE_WORDS];
-    for _ in 0..PROBES {
+    (0..PROBES).map(move |_| {
         let bit = (probes >> (u64::BITS - PROBE_BITS)) as usize;
-        bits[bit / u64::BITS as usize] |= 1 << (bit % u64::BITS as usize);
         probes <<= PROBE_BITS;
-    }
-    (line, bits)
+        (bit / u64::BITS as usize, 1 << (bit % u64::BITS as usize))
+    })
 }
 
 #[cfg(test)]

@@ -208,11 +208,13 @@ impl Keyspace {
     }
 
     /// Brings the entry of a key into the cache, unless somebody holds the partition, and says
-    /// where it was seen; corrects the hint for [`Keyspace::prefetch_bucket`].
+    /// where it was seen; corrects the hint for [`Keyspace::prefetch_bucket`]. Of a key that has no
+    /// entry it brings in what says whether it may be in the cold tier.
     #[inline]
     pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) -> EntryHint {
         let seen = self.try_look(partition, |held| {
-            let table = held.databases().numbered(usize::from(db))?.table();
+            let database = held.databases().numbered(usize::from(db))?;
+            let table = database.table();
             let segment = table.segment(hash);
             let bits = segment.map_or(0, SegmentRef::bits);
             let hint = self.partitions[partition.index()].hint(db, hash);
@@ -220,7 +222,11 @@ impl Keyspace {
             if hint.load(Ordering::Relaxed) != bits {
                 hint.store(bits, Ordering::Relaxed);
             }
-            segment.map(|segment| table.prefetch_entry_in(segment, hash))
+            let seen = segment.map(|segment| table.prefetch_entry_in(segment, hash));
+            if seen.is_none_or(EntryHint::is_nowhere) {
+                database.prefetch_cold(hash);
+            }
+            seen
         });
         seen.flatten().unwrap_or_default()
     }

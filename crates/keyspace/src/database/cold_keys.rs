@@ -15,6 +15,14 @@ impl Database {
         !self.is_complete && self.cold.known.as_ref().is_none_or(|filter| filter.may_have(hash))
     }
 
+    /// Brings into the cache what [`Database::may_be_cold`] reads of a key.
+    #[inline]
+    pub(crate) fn prefetch_cold(&self, hash: u64) {
+        if let (false, Some(filter)) = (self.is_complete, &self.cold.known) {
+            filter.prefetch(hash);
+        }
+    }
+
     /// It is not complete and does not know which keys are in the cold tier only.
     pub fn lacks_cold_filter(&self) -> bool {
         !self.is_complete && self.cold.known.is_none()
@@ -23,7 +31,8 @@ impl Database {
     /// Begins to learn which keys are in the cold tier only: all rows that the cold tier has from
     /// now on are to be [shown](Database::show_cold).
     pub fn begin_cold_filter(&mut self) {
-        let filter = ColdFilter::for_keys(self.keys_cold_only as usize);
+        // Rows of keys that are in memory, too, are shown.
+        let filter = ColdFilter::for_keys(self.keys() as usize);
         self.cold.coming = Some(Box::new(filter));
     }
 

@@ -39,6 +39,14 @@ pub struct EntryHint {
     pub(super) slot: Slot,
 }
 
+impl EntryHint {
+    /// No entry was seen.
+    #[inline]
+    pub(crate) fn is_nowhere(self) -> bool {
+        self.segment == 0
+    }
+}
+
 impl Found {
     /// The flags of the entry's reference.
     #[inline]
