@@ -11,7 +11,9 @@
 //!        free:  offset of the first freed cell, 0 = none; a freed cell holds that of the next
 //!        fresh: offset of the first cell never used
 //! ```
-//! Pages with a free cell are linked per size. Entries above [`CELL_BYTES_MAX`] share pages with
+//! Pages with a free cell are linked per size. A size of which a table has few entries borrows cells
+//! of larger ones, as long as that wastes less than half a page in all: a page for each size would
+//! cost every one of a thousand tables more than the entries do. Entries above [`CELL_BYTES_MAX`] share pages with
 //! others of all sizes (`memory/runs.rs`), and those that these do not take go to the global
 //! allocator, whose waste is small against them.
 //!
@@ -31,6 +33,8 @@ use std::sync::Arc;
 pub const CELL_BYTES_MAX: usize = 512;
 const STEP_BYTES: usize = 8;
 pub(super) const CLASSES: usize = CELL_BYTES_MAX / STEP_BYTES + 1;
+/// Bytes that borrowed cells of one slab waste, at most.
+const BORROWED_BYTES_MAX: usize = PAGE_BYTES / 2;
 
 #[repr(C)]
 pub(super) struct Page {
@@ -52,6 +56,8 @@ pub struct Slab {
     large_bytes: usize,
     /// Of the last allocation of a cell.
     recent: Recent,
+    /// Bytes of cells beyond those of the entries that have borrowed them.
+    borrowed_bytes: u32,
 }
 
 /// The pages of a slab. What an allocation of a cell reads comes first.
@@ -106,7 +112,7 @@ pub fn cell_bytes(bytes: usize) -> usize {
 impl Slab {
     /// A slab without pages.
     pub fn new(pool: Arc<PagePool>) -> Slab {
-        Slab { pool, pages: None, large_bytes: 0, recent: Recent::default() }
+        Slab { pool, pages: None, large_bytes: 0, recent: Recent::default(), borrowed_bytes: 0 }
     }
 
     /// Allocates `bytes` (at least 8), aligned to 8.
@@ -121,7 +127,7 @@ impl Slab {
             Some(pages) => pages.open[class].first().cast(),
             None => ptr::null_mut(),
         };
-        let page = if first.is_null() { self.open_page(bytes) } else { first };
+        let page = if first.is_null() { self.borrow_or_open_page(bytes) } else { first };
         // SAFETY: pages in `open` are live pages of this slab with at least one free cell, and
         // their offsets were written by this file.
         unsafe {
@@ -140,6 +146,7 @@ impl Slab {
             let next = if header.free != 0 { header.free } else { header.fresh };
             self.recent = Recent::new(page.addr() + usize::from(next), class);
             if header.is_full() {
+                let class = header.class();
                 self.close_page(page, class);
             }
             NonNull::new_unchecked(cell)
@@ -176,7 +183,10 @@ impl Slab {
             cell.as_ptr().cast::<u16>().write((*page).free);
             (*page).free = (cell.as_ptr().addr() & (PAGE_BYTES - 1)) as u16;
             (*page).used -= 1;
-            let class = bytes / STEP_BYTES;
+            let class = (*page).class();
+            if class != bytes / STEP_BYTES {
+                self.borrowed_bytes -= u32::from((*page).cell_bytes) - bytes as u32;
+            }
             if was_full {
                 self.reopen_page(page, class);
             } else if (*page).used == 0 {
@@ -240,7 +250,29 @@ impl Slab {
         unsafe { runs.free(cell, bytes, &self.pool, &mut pages.bytes) };
     }
 
+    /// A page with a free cell for what has no page with one.
     #[cold]
+    fn borrow_or_open_page(&mut self, bytes: usize) -> *mut Page {
+        match self.page_to_borrow_from(bytes / STEP_BYTES) {
+            Some((page, wasted)) => {
+                self.borrowed_bytes += wasted as u32;
+                page
+            }
+            None => self.open_page(bytes),
+        }
+    }
+
+    /// The page of the next larger class that has one with a free cell, and what a cell of it would
+    /// waste.
+    fn page_to_borrow_from(&self, class: usize) -> Option<(*mut Page, usize)> {
+        let pages = self.pages.as_ref()?;
+        let larger = class + 1..CLASSES;
+        let lender = larger.into_iter().find(|&larger| !pages.open[larger].first().is_null())?;
+        let wasted = (lender - class) * STEP_BYTES;
+        let is_little = self.borrowed_bytes as usize + wasted <= BORROWED_BYTES_MAX;
+        is_little.then(|| (pages.open[lender].first().cast(), wasted))
+    }
+
     fn open_page(&mut self, bytes: usize) -> *mut Page {
         let page = self.pool.take(PAGE_BYTES).as_ptr().cast::<Page>();
         let header = Page {
@@ -320,6 +352,12 @@ impl Pages {
 }
 
 impl Page {
+    /// The class that its cells are of.
+    #[inline]
+    fn class(&self) -> usize {
+        usize::from(self.cell_bytes) / STEP_BYTES
+    }
+
     #[inline]
     fn is_full(&self) -> bool {
         self.free == 0 && usize::from(self.fresh) + usize::from(self.cell_bytes) > PAGE_BYTES
@@ -446,6 +484,41 @@ mod tests {
         }
         assert_eq!((slab.page_bytes(), slab.large_bytes()), (0, 10 * 1048));
         drop(slab);
+    }
+
+    #[test]
+    fn few_entries_of_a_size_have_no_page_of_their_own() {
+        let pool = Arc::new(PagePool::default());
+        let mut slab = Slab::new(Arc::clone(&pool));
+        let cell = |slab: &mut Slab, bytes: usize, mark: u8| {
+            let cell = slab.allocate(bytes);
+            // SAFETY: the cell has `bytes` bytes.
+            unsafe { ptr::write_bytes(cell.as_ptr(), mark, bytes) };
+            (cell, bytes, mark)
+        };
+        let mut cells: Vec<_> = (0..40).map(|number| cell(&mut slab, 136, number)).collect();
+        // 96 bytes of each are wasted.
+        cells.extend((40..60).map(|number| cell(&mut slab, 40, number)));
+        assert_eq!((slab.page_bytes(), slab.borrowed_bytes), (PAGE_BYTES, 20 * 96));
+        // A smaller size has none to lend, and what is full lends nothing.
+        let borrowed = slab.borrowed_bytes;
+        cells.push(cell(&mut slab, 200, 60));
+        assert_eq!((slab.page_bytes(), slab.borrowed_bytes), (2 * PAGE_BYTES, borrowed));
+        // What is borrowed wastes half a page at most, then there is one for the size.
+        cells.extend((61..101).map(|number| cell(&mut slab, 40, number)));
+        assert!(slab.borrowed_bytes as usize <= BORROWED_BYTES_MAX);
+        assert_eq!(slab.page_bytes(), 3 * PAGE_BYTES);
+        for number in 0..cells.len() {
+            let other = number * 37 % cells.len();
+            cells.swap(number, other);
+        }
+        cells
+            .into_iter()
+            .for_each(|(cell, bytes, mark)| check_and_free(&mut slab, cell, bytes, mark));
+        assert_eq!(slab.borrowed_bytes, 0);
+        assert!(slab.page_bytes() <= 3 * PAGE_BYTES);
+        drop(slab);
+        assert_eq!(pool.bytes_used(), 0);
     }
 
     /// The sizes that check how much a key costs: all fill their pages well.

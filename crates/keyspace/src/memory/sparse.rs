@@ -126,7 +126,7 @@ impl Slab {
         let Some(pages) = self.pages.as_deref_mut() else { return false };
         let search = &mut pages.search;
         search.slack_left = search.slack_left.min(slack_bytes);
-        slack_bytes >= search.slack_left + 2 * PAGE_BYTES
+        slack_bytes >= search.slack_left + PAGE_BYTES
     }
 
     /// Whether another look may gain something. Once looks that have gained nothing have gone over

@@ -49,7 +49,7 @@ impl Table {
     }
 
     /// Empties a page that has few entries by moving them to others, if the slack is more than 12%
-    /// of the entries and at least two pages. Moves at most `entries_max` entries, from one to
+    /// of the entries and at least a page. Moves at most `entries_max` entries, from one to
     /// [`COMPACT_CELLS_MAX`], and looks at a bounded number of pages.
     pub fn compact(&mut self, entries_max: usize) -> Compacted {
         let mut compacted = Compacted::default();

@@ -158,6 +158,25 @@ fn pages_come_back_after_every_second_entry_has_gone() {
     }
 }
 
+/// Entries that stand in cells of a larger size move as the others do.
+#[test]
+fn borrowed_cells_are_emptied() {
+    let mut world = World::new(KeyHasher::new(7));
+    let count = if cfg!(miri) { 150 } else { 1_000 };
+    for number in 0..count {
+        let bytes = if number % 40 == 7 { 10 } else { 100 };
+        world.fill(number..number + 1, |_| bytes);
+    }
+    let full = world.pool.bytes_used();
+    world.thin_out(3);
+    world.compact_all();
+    world.check();
+    assert!(world.pool.bytes_used() * 2 < full);
+    world.thin_out(usize::MAX);
+    world.compact_all();
+    world.check();
+}
+
 /// Where nothing can be gained nothing moves, and calls begin again when more slack has come.
 #[test]
 fn a_slack_that_stays_is_left_alone() {
