@@ -314,6 +314,7 @@ fn open_rocks(
 ) -> Result<Arc<dyn ColdTier>, ServeError> {
     let options = basalt_cold_rocks::RocksOptions {
         cache_bytes: usize::try_from(sizes.cold_cache_bytes).unwrap_or(usize::MAX),
+        file_bytes: sizes.cold_file_bytes,
         background_threads: sizes.merge_threads,
         ..basalt_cold_rocks::RocksOptions::default()
     };

@@ -12,6 +12,13 @@ const INGEST: Share =
 /// Where the values of the cold tier's log are. Beyond it they stay with their rows.
 const LOCATOR: Share =
     Share { per_mille: 250, bytes_min: MIB, bytes_max: u64::MAX, bytes_unlimited: u64::MAX };
+/// Sorted files of the cold tier: what it takes to write and to merge them follows their size.
+const COLD_FILE: Share = Share {
+    per_mille: 1000 / 16,
+    bytes_min: 8 * MIB,
+    bytes_max: 64 * MIB,
+    bytes_unlimited: 64 * MIB,
+};
 /// Changes that the journal's writer has not written yet.
 const JOURNAL_BUFFERS: Share =
     Share { per_mille: 40, bytes_min: MIB, bytes_max: 64 * MIB, bytes_unlimited: 64 * MIB };
@@ -30,6 +37,8 @@ pub(crate) struct Sizes {
     pub(crate) cold_cache_bytes: u64,
     /// Threads that merge the cold tier's files.
     pub(crate) merge_threads: u16,
+    /// Of each of these.
+    pub(crate) cold_file_bytes: u64,
     /// Where values are that stand beside their rows.
     pub(crate) locator_bytes: u64,
     /// Rows of a checkpoint that are ingested together.
@@ -51,6 +60,7 @@ impl Sizes {
         Sizes {
             cold_cache_bytes: settings.persistence.cold_cache_bytes,
             merge_threads: merge_threads as u16,
+            cold_file_bytes: COLD_FILE.of(budget),
             locator_bytes: LOCATOR.of(budget),
             ingest_bytes: INGEST.of(budget).min(log_share),
             journal_buffer_bytes: JOURNAL_BUFFERS.of(budget),
@@ -63,6 +73,7 @@ impl Sizes {
         tracing::info!(
             cold_cache_bytes = self.cold_cache_bytes,
             merge_threads = self.merge_threads,
+            cold_file_bytes = self.cold_file_bytes,
             locator_bytes = self.locator_bytes,
             ingest_bytes = self.ingest_bytes,
             journal_buffer_bytes = self.journal_buffer_bytes,
@@ -90,13 +101,14 @@ mod tests {
         assert_eq!(sizes.journal_buffer_bytes, 256 * MIB * 40 / 1000);
         assert_eq!(sizes.retired_bytes, 256 * MIB * 20 / 1000);
         assert_eq!(self::sizes(100 * MIB).merge_threads, 1);
+        assert_eq!(self::sizes(100 * MIB).cold_file_bytes, 8 * MIB);
     }
 
     #[test]
     fn without_a_budget_and_with_a_large_one_sizes_are_what_they_are_at_most() {
         for budget in [0, 1 << 40] {
             let sizes = sizes(budget);
-            assert_eq!(sizes.merge_threads, 2);
+            assert_eq!((sizes.merge_threads, sizes.cold_file_bytes), (2, 64 * MIB));
             assert_eq!((sizes.ingest_bytes, sizes.journal_buffer_bytes), (64 * MIB, 64 * MIB));
             assert_eq!(sizes.retired_bytes, 1024 * MIB);
         }

@@ -1,7 +1,7 @@
 //! How rows get in: sorted files written aside, then one ingestion.
 //!
 //! ```text
-//! put/delete ─▶ staging/2.sst, 3.sst … (rotated at FILE_BYTES_TARGET and on request; ascending)
+//! put/delete ─▶ staging/2.sst, 3.sst … (rotated at a size and on request; ascending)
 //! delete_range ─▶ kept in memory ─▶ staging/9.sst (tombstones only)        prepare: synced
 //! commit: IngestExternalFile([tombstones, rows …], move_files)
 //!         = hard links into db/, file and directory synced, ONE edit in the MANIFEST, synced
@@ -18,8 +18,7 @@ use basalt_cold::{CheckpointWriter, ColdError, KeyRange, PreparedCheckpoint, Row
 use rocksdb::{DB, IngestExternalFileOptions, SstFileWriter};
 
 use crate::{
-    deleted::joined, error::cold_error, options::FILE_BYTES_TARGET, staging::StagedFile,
-    tier::RocksTier,
+    deleted::joined, error::cold_error, staging::StagedFile, tier::RocksTier,
 };
 
 /// Bytes put between two looks at the size of the file, which is a call across the language border.
@@ -64,7 +63,7 @@ impl<'tier> RocksCheckpoint<'tier> {
             file.unchecked_bytes += row_bytes as u64;
             if file.unchecked_bytes >= SIZE_CHECK_BYTES {
                 file.unchecked_bytes = 0;
-                if file.writer.file_size() >= FILE_BYTES_TARGET {
+                if file.writer.file_size() >= self.tier.file_bytes() {
                     self.finish_current()?;
                 }
             }

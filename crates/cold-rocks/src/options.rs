@@ -6,10 +6,6 @@
 
 use rocksdb::{BlockBasedOptions, Cache, ChecksumType, DBCompressionType, Env, LogLevel, Options};
 
-/// Size at which the next file of a checkpoint begins, and that of compacted files: a file of a
-/// first load moves down the levels without being rewritten because the two are equal.
-pub(crate) const FILE_BYTES_TARGET: u64 = 64 << 20;
-
 /// Files in the youngest level, and bytes that wait to be merged, from where on merging is behind.
 /// RocksDB slows writers from there on, but nobody writes: files are ingested, and it lets as many
 /// in as come. Two minutes of small changes on two busy cores left 293 files, each of which a miss
@@ -40,6 +36,12 @@ pub struct RocksOptions {
     /// Memory for cached data blocks, in bytes, at least 1 MiB and at most 4 TiB. Indexes and
     /// filters come on top: about two bytes a row, see `ColdStats::index_filter_bytes`.
     pub cache_bytes: usize,
+    /// Size at which the next file of a checkpoint begins, and that of merged files, in bytes: a
+    /// file of a first load moves down the levels without being rewritten because the two are
+    /// equal. To write a file takes memory for a tenth of it, and the files that a merge has
+    /// written have their indexes and filters in memory beside those of the files that they are to
+    /// replace; small files are merged in smaller parts.
+    pub file_bytes: u64,
     /// Threads that merge files, at the lowest CPU priority. They are shared by all tiers of the
     /// process.
     pub background_threads: u16,
@@ -76,6 +78,7 @@ impl Default for RocksOptions {
     fn default() -> Self {
         Self {
             cache_bytes: 64 << 20,
+            file_bytes: 64 << 20,
             background_threads: 2,
             compaction_bytes_per_second: None,
             compaction_io: CompactionIo::Buffered,
@@ -103,7 +106,7 @@ pub(crate) fn database_options(chosen: &RocksOptions, cache: &Cache) -> Options 
     let mut options = table_options(cache);
     options.create_if_missing(true);
     set_background(&mut options, chosen);
-    set_levels(&mut options, chosen.last_level);
+    set_levels(&mut options, chosen);
     set_opening(&mut options);
     set_quiet(&mut options);
     options
@@ -160,7 +163,7 @@ fn set_background(options: &mut Options, chosen: &RocksOptions) {
     options.set_compaction_readahead_size(256 << 10);
 }
 
-fn set_levels(options: &mut Options, last_level: LastLevel) {
+fn set_levels(options: &mut Options, chosen: &RocksOptions) {
     options.set_num_levels(7);
     options.set_level_compaction_dynamic_level_bytes(true);
     options.set_level_zero_file_num_compaction_trigger(LEVEL0_FILES_TO_MERGE);
@@ -168,10 +171,10 @@ fn set_levels(options: &mut Options, last_level: LastLevel) {
     options.add_compact_on_deletion_collector_factory(0, 0, DELETIONS_TO_MERGE);
     options.set_level_zero_slowdown_writes_trigger(LEVEL0_FILES_MAX as i32);
     options.set_level_zero_stop_writes_trigger(2 * LEVEL0_FILES_MAX as i32);
-    options.set_target_file_size_base(FILE_BYTES_TARGET);
+    options.set_target_file_size_base(chosen.file_bytes);
     options.set_max_bytes_for_level_base(512 << 20);
     options.set_compression_type(DBCompressionType::Lz4);
-    if last_level == LastLevel::Small {
+    if chosen.last_level == LastLevel::Small {
         options.set_bottommost_compression_type(DBCompressionType::Zstd);
         // Level 1; the other numbers are RocksDB's own: window, strategy, no dictionary.
         options.set_bottommost_compression_options(-14, 1, 0, 0, true);
@@ -198,7 +201,8 @@ fn set_quiet(options: &mut Options) {
     options.set_stats_dump_period_sec(0);
     options.set_stats_persist_period_sec(0);
     options.set_log_level(LogLevel::Warn);
-    options.set_max_log_file_size(1 << 20);
+    // It warns of each file that is opened; the options alone are 40 KiB.
+    options.set_max_log_file_size(256 << 10);
     options.set_keep_log_file_num(2);
 }
 

@@ -40,6 +40,7 @@ pub struct RocksTier {
     file_options: Options,
     cache: Cache,
     cache_bytes_max: u64,
+    file_bytes: u64,
     /// Made once: making one costs an allocation, and a probe has no time for that.
     probe_options: ReadOptions,
     read_options: ReadOptions,
@@ -81,6 +82,7 @@ impl RocksTier {
             file_options: file_options(&cache),
             cache,
             cache_bytes_max: options.cache_bytes_bounded() as u64,
+            file_bytes: options.file_bytes,
             probe_options,
             read_options: ReadOptions::default(),
             closed: AtomicBool::new(false),
@@ -113,6 +115,11 @@ impl RocksTier {
 
     pub(crate) fn staging(&self) -> &Staging {
         &self.staging
+    }
+
+    /// See [`RocksOptions::file_bytes`].
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.file_bytes
     }
 
     pub(crate) fn file_options(&self) -> &Options {
