@@ -362,7 +362,8 @@ impl CommonArgs {
                 ("basalt", program, vec![OsString::from("server")], &self.basalt_args)
             }
         };
-        Ok(Contender { name, program, lead, extra: split_words(extra)?, tls: false })
+        let extra = split_words(extra)?;
+        Ok(Contender { name, program, lead, extra, tls: false, memory_max: None })
     }
 
     pub(crate) fn base_dir(&self) -> PathBuf {

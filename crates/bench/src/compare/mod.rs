@@ -20,6 +20,7 @@ mod http;
 mod info;
 mod made;
 mod memory;
+mod memory_group;
 mod memory_types;
 mod nginx;
 mod paced;

@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::compare::cli::Pins;
+use crate::compare::memory_group::MemoryGroup;
 use crate::error::BenchError;
 use crate::process::{CpuTime, has_children};
 use crate::target::{Client, Target};
@@ -56,6 +57,8 @@ pub(crate) struct Contender {
     pub(crate) extra: Vec<String>,
     /// Clients connect by TLS.
     pub(crate) tls: bool,
+    /// Bytes of memory that the control group of the server may have; none is made for `None`.
+    pub(crate) memory_max: Option<u64>,
 }
 
 /// What both sides are told alike.
@@ -75,6 +78,8 @@ pub(crate) struct Server {
     log: PathBuf,
     target: Target,
     plain: Target,
+    /// Behind the child, which has to end before it can go.
+    _group: Option<MemoryGroup>,
 }
 
 impl Server {
@@ -92,7 +97,11 @@ impl Server {
             reason: error.to_string(),
         };
         let output = File::options().create(true).append(true).open(&log).map_err(failed)?;
-        let mut command = Command::new(&contender.program);
+        let group = contender.memory_max.map(MemoryGroup::new).transpose().map_err(failed)?;
+        let mut command = match &group {
+            Some(group) => group.command(contender.program.as_os_str()),
+            None => Command::new(&contender.program),
+        };
         command
             .args(&contender.lead)
             .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--dir"])
@@ -129,7 +138,8 @@ impl Server {
             }
             None => plain.clone(),
         };
-        Ok(Self { child: child?, program: contender.program.clone(), log, target, plain })
+        let program = contender.program.clone();
+        Ok(Self { child: child?, program, log, target, plain, _group: group })
     }
 
     /// Starts the process and waits until it answers PING with PONG.

@@ -28,8 +28,12 @@ use std::time::Duration;
 use crate::compare::Arena;
 use crate::compare::cli::TierArgs;
 use crate::compare::figures::{self, Figures};
+use crate::compare::memory_group::MemoryGroup;
 use crate::compare::server::Contender;
 use crate::error::BenchError;
+
+/// Resident memory at most, as a share of `maxmemory`.
+const RESIDENT_SHARE_MAX: f64 = 1.15;
 
 /// One thing that can be measured.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +78,8 @@ pub(super) struct Amount {
     pub(super) keys: Option<u64>,
     /// Policies of `cache-mode`; all of them if none is given.
     pub(super) policies: Vec<String>,
+    /// Each server with a budget has a control group that lends it little more.
+    pub(super) has_groups: bool,
 }
 
 impl Amount {
@@ -87,12 +93,20 @@ impl Amount {
             rest: args.rest_minutes,
             keys: args.keys,
             policies: args.policies.clone(),
+            has_groups: false,
         }
     }
 }
 
 pub(super) fn run(arena: &Arena<'_>, checks: &[Check], amount: &Amount) -> Result<(), BenchError> {
     let servers = arena.introduce()?;
+    // One that goes at once, to see whether there can be any.
+    let group = MemoryGroup::new(1 << 30).map(drop);
+    let amount = &Amount { has_groups: group.is_ok(), ..amount.clone() };
+    arena.print(&match group {
+        Ok(()) => "memory: a control group of maxmemory and 15%, cached pages included\n\n".into(),
+        Err(error) => format!("memory: not in a control group, for {error}\n\n"),
+    })?;
     let mut figures = Figures::new(arena);
     for round in 0..arena.common.runs {
         for check in checks {
@@ -103,10 +117,18 @@ pub(super) fn run(arena: &Arena<'_>, checks: &[Check], amount: &Amount) -> Resul
     figures.finish(servers)
 }
 
-/// The first side with a memory budget, and with more options.
-fn with_budget(arena: &Arena<'_>, maxmemory: &str, options: &[&str]) -> Contender {
+/// The first side with a memory budget in bytes, 0 for none, and with more options.
+fn with_budget(
+    arena: &Arena<'_>,
+    amount: &Amount,
+    maxmemory_bytes: u64,
+    options: &[&str],
+) -> Contender {
     let mut contender = arena.contenders[0].clone();
-    contender.extra.extend(["--maxmemory", maxmemory, "--http-port", "0"].map(str::to_owned));
+    let maxmemory = maxmemory_bytes.to_string();
+    contender.extra.extend(["--maxmemory", &maxmemory, "--http-port", "0"].map(str::to_owned));
+    contender.memory_max = (amount.has_groups && maxmemory_bytes > 0)
+        .then(|| (maxmemory_bytes as f64 * RESIDENT_SHARE_MAX) as u64);
     contender.extra.extend(options.iter().map(|&option| option.to_owned()));
     contender
 }

@@ -23,8 +23,9 @@ use crate::template::Vocabulary;
 const TURNS: u64 = 3;
 /// Requests of a turn, as a share of the keys: memory, a tenth of the data, is to hold all turns.
 const TURN_SHARE: u64 = 100;
-/// The keys that are in memory, as a share of all.
-const HOT_SHARE: u64 = 500;
+/// The keys that are in memory, as a share of all: more than a turn has requests, so that a turn of
+/// these leaves nearly as many changed keys to be written by checkpoints as one of the others.
+const HOT_SHARE: u64 = 50;
 /// When the number of keys is to be right.
 const SETTLED_AFTER: Duration = Duration::from_secs(1);
 

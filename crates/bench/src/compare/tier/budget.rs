@@ -13,6 +13,7 @@ use crate::random::Random;
 
 const KEYS: u64 = 2_000_000;
 const VALUE_BYTES: usize = 1024;
+const MAXMEMORY_BYTES: u64 = 256 << 20;
 const LOOKED_AT: usize = 3_000;
 const WHAT: &str = "2 GB of values of 1 KiB, maxmemory 256mb";
 const RESIDENT_MB: Bound = Bound::AtMost(282.0);
@@ -21,10 +22,10 @@ const START_SECONDS: Bound = Bound::AtMost(2.0);
 
 pub(super) fn run(
     arena: &Arena<'_>,
-    _amount: &Amount,
+    amount: &Amount,
     figures: &mut Figures<'_, '_>,
 ) -> Result<(), BenchError> {
-    let contender = with_budget(arena, "256mb", &[]);
+    let contender = with_budget(arena, amount, MAXMEMORY_BYTES, &[]);
     let mut life = arena.start(&contender)?;
     let mut random = Random::new(7, 0);
     let data = (KEYS, VALUE_BYTES);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::Amount;
 use super::figures::{Bound, Figures, ratio};
 use super::filled::{KEY_BYTES, plan, save};
-use super::{space, with_budget};
+use super::{RESIDENT_SHARE_MAX, space, with_budget};
 use crate::compare::cell::vocabulary;
 use crate::compare::{Arena, Life};
 use crate::error::BenchError;
@@ -30,8 +30,8 @@ const PIPELINE: u32 = 64;
 /// Memory is a tenth of keys and values, but not so little that the process itself needs it all.
 const TIMES_MEMORY: u64 = 10;
 const MAXMEMORY_MIN: u64 = 100 << 20;
-/// Resident memory at most, as a share of that.
-const RESIDENT_SHARE: Bound = Bound::AtMost(1.15);
+/// Of that.
+const RESIDENT_SHARE: Bound = Bound::AtMost(RESIDENT_SHARE_MAX);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// From the last SET.
 const GIVEN_UP: Duration = Duration::from_secs(600);
@@ -52,7 +52,7 @@ pub(super) fn run(
     let data_bytes = keys * (KEY_BYTES + VALUE_BYTES) as u64;
     let maxmemory_bytes = (data_bytes / TIMES_MEMORY).max(MAXMEMORY_MIN);
     let options = ["--notify-keyspace-events", "Ex"];
-    let contender = with_budget(arena, &maxmemory_bytes.to_string(), &options);
+    let contender = with_budget(arena, amount, maxmemory_bytes, &options);
     let life = arena.start(&contender)?;
     save(&life.server)?;
     let empty_bytes = space::bytes_without_journal(life.dir.path());

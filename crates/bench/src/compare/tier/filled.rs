@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Amount;
 use super::figures::{Bound, Figures};
-use super::{space, with_budget};
+use super::{RESIDENT_SHARE_MAX, space, with_budget};
 use crate::compare::cell::vocabulary;
 use crate::compare::server::{Contender, Server};
 use crate::compare::{Arena, Life};
@@ -25,8 +25,6 @@ pub(super) const KEY_BYTES: usize = 16;
 pub(super) const CONNECTIONS: usize = 50;
 /// How many times more data there is than memory.
 const TIMES_MEMORY: f64 = 10.0;
-/// Resident memory at most, as a share of `maxmemory`.
-const RESIDENT_SHARE_MAX: f64 = 1.15;
 /// Block size of the disk's own reads, and how long a depth is measured.
 const BLOCK_BYTES: usize = 4096;
 /// How long a SAVE may take.
@@ -50,7 +48,7 @@ pub(super) fn fill(
     let data_bytes = amount.gb * 1e9;
     let keys = ((data_bytes / (KEY_BYTES + value_bytes) as f64) as u64).max(1);
     let maxmemory_bytes = (data_bytes / TIMES_MEMORY) as u64;
-    let contender = with_budget(arena, &maxmemory_bytes.to_string(), &[]);
+    let contender = with_budget(arena, amount, maxmemory_bytes, &[]);
     let life = arena.start(&contender)?;
     let words = vocabulary(keys, value_bytes, 1);
     let filled = Filled { contender, life, words, value_bytes, maxmemory_bytes };
