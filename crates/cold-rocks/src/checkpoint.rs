@@ -17,9 +17,7 @@
 use basalt_cold::{CheckpointWriter, ColdError, KeyRange, PreparedCheckpoint, RowCheck};
 use rocksdb::{DB, IngestExternalFileOptions, SstFileWriter};
 
-use crate::{
-    deleted::joined, error::cold_error, staging::StagedFile, tier::RocksTier,
-};
+use crate::{deleted::joined, error::cold_error, staging::StagedFile, tier::RocksTier};
 
 /// Bytes put between two looks at the size of the file, which is a call across the language border.
 const SIZE_CHECK_BYTES: u64 = 256 << 10;

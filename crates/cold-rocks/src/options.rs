@@ -10,12 +10,12 @@ use rocksdb::{BlockBasedOptions, Cache, ChecksumType, DBCompressionType, Env, Lo
 /// RocksDB slows writers from there on, but nobody writes: files are ingested, and it lets as many
 /// in as come. Two minutes of small changes on two busy cores left 293 files, each of which a miss
 /// may have to look into.
-const LEVEL0_FILES_MAX: u64 = 64;
+const LEVEL0_FILES_MAX: u64 = 128;
 const PENDING_BYTES_MAX: u64 = 4 << 30;
 
 /// Files in the youngest level that are merged, whatever their size; from [`LEVEL0_FILES_MIN`] on,
 /// if merging them is worth it (`space.rs`).
-pub(crate) const LEVEL0_FILES_TO_MERGE: i32 = 48;
+pub(crate) const LEVEL0_FILES_TO_MERGE: i32 = 96;
 /// Fewer are left, unless they are deletions for the most part.
 pub(crate) const LEVEL0_FILES_MIN: usize = 16;
 pub(crate) const LEVEL0_FILES_TO_MERGE_OPTION: &str = "level0_file_num_compaction_trigger";
@@ -215,10 +215,10 @@ mod tests {
         let gib = |gib: u64| gib << 30;
         for (files, bytes, expected) in [
             (0, 0, 0),
-            (64, gib(4), 0),
-            (80, 0, 25),
-            (128, gib(5), 100),
-            (80, gib(8), 100),
+            (128, gib(4), 0),
+            (160, 0, 25),
+            (256, gib(5), 100),
+            (160, gib(8), 100),
             (u64::MAX, 0, u32::MAX),
         ] {
             assert_eq!(behind_percent(files, bytes), expected, "{files} files, {bytes} bytes");

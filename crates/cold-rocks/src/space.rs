@@ -118,6 +118,10 @@ fn number_of(file: &LiveFile) -> u64 {
     digits.fold(0, |number, digit| number.saturating_mul(10) + u64::from(digit - b'0'))
 }
 
+/// So little is asked for when there is time: nothing has been committed for a minute. Then the
+/// youngest level is merged whatever it has, so that reads look into fewer files.
+const PERCENT_WITH_TIME: u64 = 15;
+
 /// Merging the youngest level into the next one frees at least `percent_min` of what it rewrites,
 /// or the youngest has at least half as much as the next one: each merge rewrites that whole, so
 /// what is merged later is merged more rarely. What is left unmerged costs a look into each file.
@@ -136,7 +140,8 @@ fn is_worth(files: &[LiveFile], covered_bytes: u64, percent_min: u64) -> bool {
     let next = files.iter().map(|file| file.level).filter(|&level| level > 0).min();
     let next_bytes: u64 =
         files.iter().filter(|file| Some(file.level) == next).map(|file| file.size as u64).sum();
-    if youngest_files >= LEVEL0_FILES_MIN && 2 * youngest_bytes >= next_bytes {
+    let has_much = 2 * youngest_bytes >= next_bytes;
+    if youngest_files >= LEVEL0_FILES_MIN && (has_much || percent_min <= PERCENT_WITH_TIME) {
         return true;
     }
     // A row that is deleted takes as much as any.

@@ -12,7 +12,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// It rests as long as it has worked, unless it has only removed files, or files are larger than
 /// what lives in them by more than this many percent: then writers are about to be slowed for it
 /// (`value-log/src/space.rs`).
-const EXCESS_PERCENT: u64 = 43;
+const EXCESS_PERCENT: u64 = 38;
 /// After an error.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Percent of a file that have to be garbage while checkpoints come, and when none has come for

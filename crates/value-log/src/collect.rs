@@ -20,12 +20,17 @@ use basalt_cold::{ColdError, Collecting};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Pointers that are moved by one commit, at most.
-const POINTERS_A_COMMIT: usize = 64 << 10;
-/// A commit is a file in the youngest level of rows, and these are merged by their number: small
-/// segments are collected together until there are as many pointers, or segments.
-const POINTERS_A_COMMIT_MIN: usize = 16 << 10;
+/// A commit is a file in the youngest level of rows, and these are merged by their number, with all
+/// rows of the next level: segments are collected together until there are as many pointers, or
+/// segments. A pointer that waits takes some 200 bytes, so where there is little memory for what is
+/// known of values, fewer wait.
+const POINTERS_A_COMMIT_MIN: u64 = 16 << 10;
+const POINTERS_A_COMMIT_MAX: u64 = 128 << 10;
+const LOCATOR_BYTES_A_POINTER: u64 = 2 << 10;
 const VICTIMS_A_COMMIT: usize = 8;
+/// A segment may bring as many pointers on top of them; what it has beyond is moved by a commit in
+/// between.
+const POINTERS_BEYOND: usize = 64 << 10;
 /// Where there is much garbage in all segments together, the worst is collected although it has
 /// only this many percent.
 const SHARE_MIN_LARGE: u64 = 20;
@@ -55,9 +60,15 @@ struct Moved {
     head: Vec<u8>,
 }
 
+/// Pointers that are moved together, in a log with so much memory for where values are.
+fn pointers_a_commit(locator_bytes_max: u64) -> usize {
+    let pointers = locator_bytes_max / LOCATOR_BYTES_A_POINTER;
+    pointers.clamp(POINTERS_A_COMMIT_MIN, POINTERS_A_COMMIT_MAX) as usize
+}
+
 impl Moving<'_> {
-    fn has_room(&self) -> bool {
-        self.copied.len() < POINTERS_A_COMMIT_MIN && self.victims.len() < VICTIMS_A_COMMIT
+    fn has_room(&self, pointers: usize) -> bool {
+        self.copied.len() < pointers && self.victims.len() < VICTIMS_A_COMMIT
     }
 
     /// What has been done.
@@ -83,7 +94,8 @@ impl ValueTier {
             return Ok(Collecting::Nothing);
         }
         let mut moving = Moving { victims: Vec::new(), out: self.appender(), copied: Vec::new() };
-        while moving.has_room()
+        let pointers = pointers_a_commit(self.options.locator_bytes_max);
+        while moving.has_room(pointers)
             && let Some(segment) = self.worst(percent_min, &moving.victims)
         {
             let lived = segment.live_bytes() > 0;
@@ -149,7 +161,9 @@ impl ValueTier {
             let to = moving.out.copy(record, value.len() as u32)?;
             let head = self.head_of(&value).to_vec();
             moving.copied.push(Moved { key: record.key.to_vec(), hash, from: place, to, head });
-            if moving.copied.len() == POINTERS_A_COMMIT {
+            if moving.copied.len()
+                >= POINTERS_BEYOND + pointers_a_commit(self.options.locator_bytes_max)
+            {
                 self.move_pointers(moving)?;
             }
             Ok(())
@@ -195,5 +209,19 @@ impl ValueTier {
 
     fn is_at(&self, hash: KeyHash, place: Place) -> bool {
         self.locator.find(hash).is_some_and(|located| located.place == place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_pointers_wait_where_memory_is_small() {
+        for (locator_bytes_max, pointers) in
+            [(0, 16 << 10), (25 << 20, 16 << 10), (64 << 20, 32 << 10), (u64::MAX, 128 << 10)]
+        {
+            assert_eq!(pointers_a_commit(locator_bytes_max), pointers, "{locator_bytes_max}");
+        }
     }
 }

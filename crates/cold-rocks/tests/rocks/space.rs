@@ -232,6 +232,25 @@ fn small_files_are_merged_when_they_have_half_of_what_that_rewrites() {
     assert!(megabytes(&tier).abs_diff(next) <= 1 && rounds > 8, "{rounds}");
 }
 
+/// So that reads look into fewer files.
+#[test]
+fn small_files_are_merged_when_there_is_time() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    let tier = open(root.path());
+    put_generation(&tier, 1, ROWS);
+    tier.compact().expect("merges");
+    let put = |number: u64| commit(&tier, [(key(0, 1, number), noise(number, ROW_BYTES))]);
+    (0..15).for_each(put);
+    collect_and_merge(&tier, IDLE);
+    assert_eq!(tier.stats().files_per_level[0], 15, "they are few");
+    put(15);
+    collect_and_merge(&tier, BUSY);
+    assert_eq!(tier.stats().files_per_level[0], 16, "not while checkpoints come");
+    collect_and_merge(&tier, IDLE);
+    assert_eq!(tier.stats().files_per_level[0], 0);
+    assert_eq!(count(&tier), 3 * ROWS as usize + 1);
+}
+
 #[test]
 fn a_backup_keeps_what_is_deleted_meanwhile() {
     let root = tempfile::tempdir().expect("a temporary directory");
