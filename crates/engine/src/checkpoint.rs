@@ -36,6 +36,7 @@ pub(crate) mod state;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::log::Refusal;
+use crate::store::hold::Hold;
 use basalt_change::log_mark::{LogMark, log_mark_key};
 use basalt_change::place::{PARTITIONS, PartitionId, ShardId, ShardSet};
 use basalt_change::row;
@@ -171,7 +172,8 @@ impl Engine {
     /// What checkpoints have done so far.
     pub fn checkpoint_stats(&self) -> CheckpointStats {
         let durations = self.checkpointing.durations.distribution();
-        CheckpointStats { durations, ..self.checkpointing.stats.lock().clone() }
+        let longest_hold = self.checkpointing.holds.longest();
+        CheckpointStats { durations, longest_hold, ..self.checkpointing.stats.lock().clone() }
     }
 
     /// A thread has made some changes since it last said so.
@@ -368,7 +370,7 @@ impl Engine {
         if !partition.is_to_be_copied() {
             return Collected::Nothing;
         }
-        let start = self.env.clock.now();
+        let hold = Hold::begin(self.clock());
         let terms = Terms {
             collection_row_bytes_max: self.options.collection_row_bytes_max,
             string_piece_bytes: self.options.string_piece_bytes,
@@ -378,7 +380,7 @@ impl Engine {
         Engine::gather_at_once(partition, rows, holding);
         partition.note_copied();
         drop(locked);
-        self.checkpointing.note_lock(self.env.clock.since(start));
+        self.checkpointing.holds.note(self.clock(), &hold);
         Collected::Rows
     }
 

@@ -69,6 +69,7 @@ pub use store::context::{Attempt, CommandContext, Issuer, Touch};
 pub use store::copying::{Copying, StringCopy};
 pub use store::events::{EventClass, EventClasses, EventSink, KeyEvent};
 pub use store::held::Held;
+pub use store::hold::LongestHold;
 pub use store::key::Key;
 pub use store::overwrite::Overwriting;
 pub use store::point::Point;

@@ -17,6 +17,7 @@ pub(crate) mod copying;
 pub(crate) mod events;
 pub(crate) mod flush;
 pub(crate) mod held;
+pub(crate) mod hold;
 pub(crate) mod key;
 pub(crate) mod overwrite;
 pub(crate) mod point;

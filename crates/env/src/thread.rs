@@ -4,6 +4,7 @@
 //! simulator start none.
 
 use rustix::thread::set_current_timer_slack;
+use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::num::NonZeroU64;
 pub use std::thread::JoinHandle;
@@ -36,8 +37,23 @@ pub fn run_at_once() {
     crate::slice::set(SHORTEST_SLICE);
 }
 
+/// For how long this thread has run since it began. Takes a call of the system.
+pub fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn its_time_goes_on_while_it_runs_and_not_while_it_sleeps() {
+        let before = super::cpu_time();
+        while super::cpu_time() - before < super::Duration::from_millis(5) {}
+        let before = super::cpu_time();
+        std::thread::sleep(super::Duration::from_millis(30));
+        assert!(super::cpu_time() - before < super::Duration::from_millis(20));
+    }
+
     #[test]
     fn it_has_its_name() {
         let thread = super::spawn("worker-7", || std::thread::current().name().map(str::to_owned));

@@ -21,6 +21,7 @@
 use super::elements::ElementRows;
 use super::rows::{At, Rows, Terms};
 use crate::engine::Engine;
+use crate::store::hold::Hold;
 use basalt_change::element::ElementsOf;
 use basalt_cold::ColdError;
 use basalt_keyspace::partition::Partition;
@@ -194,11 +195,11 @@ impl Engine {
                 let gathered = if spreading.is_new { &mut rows.part } else { &mut rows.elements };
                 gathered.make_room(ELEMENTS_A_LOCK);
                 let mut locked = self.keyspace.lock(id);
-                let start = self.env.clock.now();
+                let hold = Hold::begin(self.clock());
                 let partition = locked.partition_mut(id);
                 let goes_on = spreading.step(partition, ELEMENTS_A_LOCK, gathered);
                 drop(locked);
-                self.checkpointing.note_lock(self.env.clock.since(start));
+                self.checkpointing.holds.note(self.clock(), &hold);
                 let Ok(goes_on) = goes_on else { return Ok(false) };
                 if rows.part.bytes() >= PART_BYTES {
                     self.write_part(spreading.of, rows)?;

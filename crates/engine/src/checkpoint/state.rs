@@ -3,6 +3,7 @@
 use super::floors::Floors;
 use crate::error::EngineError;
 use crate::log::LogError;
+use crate::store::hold::{LongestHold, LongestHolds};
 use basalt_change::log_mark::LogMark;
 use basalt_cold::ColdError;
 use basalt_observe::histogram::{Distribution, Histogram};
@@ -53,8 +54,8 @@ pub struct CheckpointStats {
     pub last_duration: Duration,
     /// Rows that the last complete one wrote.
     pub last_rows: u64,
-    /// The longest time that one partition was locked, of all.
-    pub longest_lock: Duration,
+    /// The longest time that one partition was held, of all.
+    pub longest_hold: LongestHold,
 }
 
 /// Called when a requested checkpoint has ended.
@@ -79,6 +80,8 @@ pub(crate) struct Checkpointing {
     pub(super) ingests: AtomicU64,
     /// Keys that were copied and are not in the cold tier yet.
     in_flight: AtomicU64,
+    /// Of partitions.
+    pub(super) holds: LongestHolds,
 }
 
 /// Where checkpoints are.
@@ -106,6 +109,7 @@ impl Checkpointing {
             stats: RankedMutex::default(),
             ingests: AtomicU64::default(),
             in_flight: AtomicU64::default(),
+            holds: LongestHolds::default(),
         }
     }
 
@@ -135,12 +139,6 @@ impl Checkpointing {
         let is_requested = !self.requests.lock().is_empty();
         let stats = self.stats.lock();
         UnderWay { is_running: stats.running, is_requested, has_failed: stats.last_error.is_some() }
-    }
-
-    /// A partition was locked for so long.
-    pub(super) fn note_lock(&self, time: Duration) {
-        let mut stats = self.stats.lock();
-        stats.longest_lock = stats.longest_lock.max(time);
     }
 }
 

@@ -1,6 +1,8 @@
 //! How much memory the keyspace may take, and what that means for those who take more.
 
 use crate::residency::holds::Holds;
+use crate::store::hold::{Hold, LongestHold, LongestHolds};
+use basalt_env::Clock;
 use basalt_stdx::sleeper::Sleeper;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -29,8 +31,8 @@ pub struct EvictionStats {
     pub newcomers: u64,
     /// Bytes of memory.
     pub bytes: u64,
-    /// The longest time that one partition was locked.
-    pub longest_lock: Duration,
+    /// The longest time that one partition was held.
+    pub longest_hold: LongestHold,
     /// Keys that were deleted for lack of memory.
     pub deleted: u64,
     /// For how long the keyspace has taken more than its target, now and before.
@@ -62,7 +64,8 @@ pub(crate) struct MemoryBudget {
     pub(super) keys: AtomicU64,
     pub(super) newcomers: AtomicU64,
     pub(super) bytes: AtomicU64,
-    pub(super) longest_lock_ns: AtomicU64,
+    /// Of partitions.
+    pub(super) holds_of_partitions: LongestHolds,
     pub(super) deleted: AtomicU64,
     /// Since when the target is exceeded, 0 for not, on the clock that only goes forward.
     pub(super) exceeded_since_ns: AtomicU64,
@@ -88,7 +91,7 @@ impl Default for MemoryBudget {
             keys: AtomicU64::default(),
             newcomers: AtomicU64::default(),
             bytes: AtomicU64::default(),
-            longest_lock_ns: AtomicU64::default(),
+            holds_of_partitions: LongestHolds::default(),
             deleted: AtomicU64::default(),
             exceeded_since_ns: AtomicU64::default(),
             exceeded_ns: AtomicU64::default(),
@@ -145,10 +148,10 @@ impl MemoryBudget {
         }
     }
 
-    /// Keys have been deleted under one lock, which was held for so long.
-    pub(super) fn note_deleted(&self, keys: u64, held: Duration) {
+    /// Keys have been deleted while a partition was held.
+    pub(super) fn note_deleted(&self, keys: u64, clock: &dyn Clock, hold: &Hold) {
         self.deleted.fetch_add(keys, Ordering::Relaxed);
-        self.longest_lock_ns.fetch_max(held.as_nanos() as u64, Ordering::Relaxed);
+        self.holds_of_partitions.note(clock, hold);
     }
 
     /// The target is exceeded, or is not.

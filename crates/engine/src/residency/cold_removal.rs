@@ -4,6 +4,7 @@
 use crate::engine::Engine;
 use crate::store::changes::ChangeSet;
 use crate::store::events::EventClass;
+use crate::store::hold::Hold;
 use crate::store::txn::Txn;
 use basalt_change::place::PartitionId;
 use basalt_keyspace::interest::Event;
@@ -98,7 +99,7 @@ impl Engine {
         if self.are_removals_paused() || !place.is_current(locked.partition(id)) {
             return None;
         }
-        let (start, now_ms) = (self.env.clock.now(), self.env.clock.unix_ms());
+        let (hold, now_ms) = (Hold::begin(self.clock()), self.env.clock.unix_ms());
         let removed = self.change_by_itself(locked, (db, now_ms), changes, |txn| {
             let mut removed = Removed::default();
             for cold in keys {
@@ -116,7 +117,7 @@ impl Engine {
         });
         self.count_expired(removed.expired);
         self.expired_fields.fetch_add(removed.fields, Ordering::Relaxed);
-        self.budget.note_deleted(removed.evicted, self.env.clock.since(start));
+        self.budget.note_deleted(removed.evicted, self.clock(), &hold);
         Some(removed)
     }
 }

@@ -23,6 +23,7 @@ use crate::residency::policy::{Among, First};
 use crate::residency::shares::Shares;
 use crate::store::changes::ChangeSet;
 use crate::store::events::EventClass;
+use crate::store::hold::Hold;
 use crate::store::txn::Txn;
 use basalt_change::place::PartitionId;
 use basalt_env::random::Random;
@@ -179,7 +180,7 @@ impl Deleter {
         if engine.are_removals_paused() {
             return 0;
         }
-        let (start, now_ms) = (engine.env.clock.now(), engine.env.clock.unix_ms());
+        let (hold, now_ms) = (Hold::begin(engine.clock()), engine.env.clock.unix_ms());
         let (gone, tombstones) =
             engine.change_by_itself(locked, (db, now_ms), &mut self.changes, |txn| {
                 let before = figures(txn.locked.partition(id).database(db));
@@ -192,7 +193,7 @@ impl Deleter {
         self.tombstones.0 += tombstones.0;
         self.tombstones.1 += tombstones.1;
         engine.count_expired(gone.expired);
-        engine.budget.note_deleted(gone.evicted, engine.env.clock.since(start));
+        engine.budget.note_deleted(gone.evicted, engine.clock(), &hold);
         gone.bytes
     }
 }

@@ -21,6 +21,7 @@ use crate::residency::cold_keys::ColdKeys;
 use crate::residency::delete::{Deleter, Rule};
 use crate::residency::policy::{Among, Eviction};
 use crate::residency::usage::Usage;
+use crate::store::hold::Hold;
 use basalt_change::place::{PARTITIONS, PartitionId};
 use basalt_env::Instant;
 use basalt_keyspace::eviction::{EvictLimits, Evicted};
@@ -350,12 +351,12 @@ impl Engine {
         let big = Apart::default();
         while share.is_none_or(|share| left < share) {
             let change = |partition: &mut Partition| {
-                let start = self.env.clock.now();
+                let hold = Hold::begin(self.clock());
                 let bytes = self.bytes_of(partition);
                 // Of what it had at first.
                 let share = *share.get_or_insert_with(|| share_of(bytes, wanted, used));
                 let evicted = self.evict_some(partition, (share - left, bytes), &big);
-                self.note_evicted(evicted, self.env.clock.since(start));
+                self.note_evicted(evicted, &hold);
                 evicted.bytes as u64
             };
             // Somebody holds it: it comes again in the next round.
@@ -405,12 +406,12 @@ impl Engine {
         bytes.sum::<usize>() as u64
     }
 
-    fn note_evicted(&self, evicted: Evicted, held: Duration) {
+    fn note_evicted(&self, evicted: Evicted, hold: &Hold) {
         let budget = &self.budget;
         budget.keys.fetch_add(evicted.keys as u64, Ordering::Relaxed);
         budget.newcomers.fetch_add(evicted.newcomers as u64, Ordering::Relaxed);
         budget.bytes.fetch_add(evicted.bytes as u64, Ordering::Relaxed);
-        budget.longest_lock_ns.fetch_max(held.as_nanos() as u64, Ordering::Relaxed);
+        budget.holds_of_partitions.note(self.clock(), hold);
     }
 }
 

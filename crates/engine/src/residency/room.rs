@@ -73,7 +73,7 @@ impl Engine {
             keys: count(&budget.keys),
             newcomers: count(&budget.newcomers),
             bytes: count(&budget.bytes),
-            longest_lock: Duration::from_nanos(count(&budget.longest_lock_ns)),
+            longest_hold: budget.holds_of_partitions.longest(),
             deleted: count(&budget.deleted),
             exceeded: Duration::from_nanos(count(&budget.exceeded_ns) + exceeded_now_ns),
             exceeded_now: Duration::from_nanos(exceeded_now_ns),

@@ -36,7 +36,7 @@ pub(super) const METRICS: &[Metric] = &[
             "The longest time that a checkpoint has held a partition.",
         ),
         &[],
-        |figures, sink| sink.value(&[], figures.checkpoints.longest_lock.as_secs_f64()),
+        |figures, sink| sink.value(&[], figures.checkpoints.longest_hold.by_clock.as_secs_f64()),
     ),
     counter(
         ("basalt_checkpoint_written_bytes_total", Bytes, "Bytes of files of checkpoints."),

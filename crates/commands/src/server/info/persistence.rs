@@ -29,7 +29,9 @@ pub(super) fn persistence(source: &Source<'_>, lines: &mut Lines) {
     lines.put("aof_last_cow_size", 0);
     lines.put_all(&["module_fork_in_progress", "module_fork_last_cow_size"], 0);
     lines.put("checkpoint_last_rows", checkpoints.last_rows);
-    lines.put("checkpoint_longest_lock_usec", checkpoints.longest_lock.as_micros());
+    let longest = checkpoints.longest_hold;
+    lines.put("checkpoint_longest_lock_usec", longest.by_clock.as_micros());
+    lines.put("checkpoint_longest_lock_cpu_usec", longest.of_cpu.as_micros());
     lines.put("checkpoint_partitions_left_out", checkpoints.partitions_left_out);
     if let Some(error) = &checkpoints.last_error {
         lines.put("checkpoint_last_error", error.replace(['\r', '\n'], " "));

@@ -32,5 +32,6 @@ pub(super) fn tier(source: &Source<'_>, lines: &mut Lines) {
     lines.put("evicted_clean", evicted.keys);
     lines.put("evicted_newcomers", evicted.newcomers);
     lines.put("evicted_bytes", evicted.bytes);
-    lines.put("evict_longest_lock_us", evicted.longest_lock.as_micros());
+    lines.put("evict_longest_lock_us", evicted.longest_hold.by_clock.as_micros());
+    lines.put("evict_longest_lock_cpu_us", evicted.longest_hold.of_cpu.as_micros());
 }
