@@ -140,6 +140,8 @@ pub(crate) fn run(args: &DiskArgs) -> Result<(), BenchError> {
 pub(crate) struct Ceiling {
     pub(crate) depth: usize,
     pub(crate) reads_per_second: f64,
+    /// Of the reading threads.
+    pub(crate) cpu_us_per_read: f64,
     pub(crate) p99_us: f64,
 }
 
@@ -166,6 +168,7 @@ pub(crate) fn ceiling(
         .map(|row| Ceiling {
             depth: row.depth,
             reads_per_second: row.reads_per_second,
+            cpu_us_per_read: row.cpu_us_per_read,
             p99_us: row.latency.p99_us,
         })
         .collect())

@@ -107,7 +107,7 @@ fn has(lines: &[Line], hash: u64) -> bool {
     probes(hash).all(|(word, bit)| line[word] & bit != 0)
 }
 
-/// The line of a key, of so many.
+/// The number of a key's line.
 #[inline]
 fn line_of(hash: u64, lines: usize) -> usize {
     ((u128::from(hash >> HASH_SHIFT) * lines as u128) >> HASH_BITS) as usize

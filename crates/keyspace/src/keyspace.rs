@@ -208,8 +208,8 @@ impl Keyspace {
     }
 
     /// Brings the entry of a key into the cache, unless somebody holds the partition, and says
-    /// where it was seen; corrects the hint for [`Keyspace::prefetch_bucket`]. Of a key that has no
-    /// entry it brings in what says whether it may be in the cold tier.
+    /// where it was seen; corrects the hint for [`Keyspace::prefetch_bucket`]. For a key without an
+    /// entry, what tells whether it may be in the cold tier comes into the cache.
     #[inline]
     pub fn prefetch_entry(&self, partition: PartitionId, db: u8, hash: u64) -> EntryHint {
         let seen = self.try_look(partition, |held| {

@@ -128,7 +128,7 @@ fn with_budget(
     let maxmemory = maxmemory_bytes.to_string();
     contender.extra.extend(["--maxmemory", &maxmemory, "--http-port", "0"].map(str::to_owned));
     contender.memory_max = (amount.has_groups && maxmemory_bytes > 0)
-        .then(|| (maxmemory_bytes as f64 * RESIDENT_SHARE_MAX) as u64);
+        .then_some((maxmemory_bytes as f64 * RESIDENT_SHARE_MAX) as u64);
     contender.extra.extend(options.iter().map(|&option| option.to_owned()));
     contender
 }

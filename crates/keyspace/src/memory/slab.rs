@@ -11,11 +11,11 @@
 //!        free:  offset of the first freed cell, 0 = none; a freed cell holds that of the next
 //!        fresh: offset of the first cell never used
 //! ```
-//! Pages with a free cell are linked per size. A size of which a table has few entries borrows cells
-//! of larger ones, as long as that wastes less than half a page in all: a page for each size would
-//! cost every one of a thousand tables more than the entries do. Entries above [`CELL_BYTES_MAX`] share pages with
-//! others of all sizes (`memory/runs.rs`), and those that these do not take go to the global
-//! allocator, whose waste is small against them.
+//! Pages with a free cell are linked per size. A size of which a table has few entries borrows
+//! cells of larger ones, as long as that wastes less than half a page in all: a page for each size
+//! would cost every one of a thousand tables more than the entries do. Entries above
+//! [`CELL_BYTES_MAX`] share pages with others of all sizes (`memory/runs.rs`), and those that these
+//! do not take go to the global allocator, whose waste is small against them.
 //!
 //! A page goes back when its last cell does. What scattered deletions leave is gathered by
 //! [`Table::compact`](crate::table::Table::compact), which finds pages by `memory/sparse.rs`.

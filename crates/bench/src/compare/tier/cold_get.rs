@@ -29,7 +29,9 @@ pub(super) fn run(
         let filled = filled::fill(arena, amount, value_bytes)?;
         let ceilings = filled.ceilings(&depths(&amount.connections), figures)?;
         for &connections in &amount.connections {
-            let plan = Plan { connections, ..filled.test("get", &filled.words)? };
+            // Not the keys that the clients before have brought into memory.
+            let seed = connections as u64;
+            let plan = Plan { connections, seed, ..filled.test("get", &filled.words)? };
             let measured = measure(arena, filled.server(), &plan, amount.duration)?;
             let what = format!("get, {value_bytes} bytes, {connections} connections");
             say(&what, &measured, figures)?;

@@ -91,7 +91,11 @@ impl Filled {
         for rate in &rates {
             figures.say(
                 &format!("the disk, direct reads of {BLOCK_BYTES} bytes, depth {}", rate.depth),
-                &[("reads/s", rate.reads_per_second), ("P99 µs", rate.p99_us)],
+                &[
+                    ("reads/s", rate.reads_per_second),
+                    ("CPU µs", rate.cpu_us_per_read),
+                    ("P99 µs", rate.p99_us),
+                ],
             )?;
         }
         Ok(rates)
