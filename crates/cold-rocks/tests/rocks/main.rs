@@ -55,6 +55,7 @@ fn rocks_tier_conforms_with_every_other_option() {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary directory");
     let options = RocksOptions {
         cache_bytes: 0,
+        file_bytes: 1 << 20,
         background_threads: 1,
         compaction_bytes_per_second: Some(64 << 20),
         compaction_io: CompactionIo::Direct,
