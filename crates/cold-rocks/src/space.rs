@@ -14,7 +14,7 @@
 //! merge what is there by lowering that number until its files of then have gone: its own threads
 //! do it, with their priority and an end at shutdown, and nobody waits.
 
-use basalt_cold::{ColdError, Collecting, KeyRange};
+use basalt_cold::{ColdError, Collecting, IDLE_PERCENT, KeyRange};
 use rocksdb::{BottommostLevelCompaction, CompactOptions, DB, LiveFile, Range};
 
 use crate::{
@@ -118,13 +118,11 @@ fn number_of(file: &LiveFile) -> u64 {
     digits.fold(0, |number, digit| number.saturating_mul(10) + u64::from(digit - b'0'))
 }
 
-/// So little is asked for when there is time: nothing has been committed for a minute. Then the
-/// youngest level is merged whatever it has, so that reads look into fewer files.
-const PERCENT_WITH_TIME: u64 = 15;
-
 /// Merging the youngest level into the next one frees at least `percent_min` of what it rewrites,
 /// or the youngest has at least half as much as the next one: each merge rewrites that whole, so
-/// what is merged later is merged more rarely. What is left unmerged costs a look into each file.
+/// what is merged later is merged more rarely. What is left unmerged costs a look into each file,
+/// so where nothing is committed it is merged whatever it has. Not where the disk is nearly full:
+/// there a merge takes room for both until it ends.
 fn is_worth(files: &[LiveFile], covered_bytes: u64, percent_min: u64) -> bool {
     let (mut youngest_files, mut bytes, mut entries, mut deletions, mut youngest_bytes) =
         (0, 0u64, 0u64, 0u64, 0u64);
@@ -141,7 +139,7 @@ fn is_worth(files: &[LiveFile], covered_bytes: u64, percent_min: u64) -> bool {
     let next_bytes: u64 =
         files.iter().filter(|file| Some(file.level) == next).map(|file| file.size as u64).sum();
     let has_much = 2 * youngest_bytes >= next_bytes;
-    if youngest_files >= LEVEL0_FILES_MIN && (has_much || percent_min <= PERCENT_WITH_TIME) {
+    if youngest_files >= LEVEL0_FILES_MIN && (has_much || percent_min == IDLE_PERCENT) {
         return true;
     }
     // A row that is deleted takes as much as any.

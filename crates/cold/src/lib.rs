@@ -20,6 +20,6 @@ pub use error::ColdError;
 pub use memory::{Fault, MemoryDisk, MemoryTier, Residency};
 pub use order::RowCheck;
 pub use tier::{
-    Beginning, CheckpointWriter, ColdStats, ColdTier, Collecting, Head, KeyRange,
+    Beginning, CheckpointWriter, ColdStats, ColdTier, Collecting, Head, IDLE_PERCENT, KeyRange,
     PreparedCheckpoint, Pressure, Probe, ROW_BYTES_MAX, Visit, VisitHead,
 };

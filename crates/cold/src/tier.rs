@@ -81,6 +81,9 @@ impl<'a> Head<'a> {
     }
 }
 
+/// What [`ColdTier::collect`] is called with when nothing has been committed for a while.
+pub const IDLE_PERCENT: u64 = 15;
+
 /// A durable, ordered map from bytes to bytes that is changed by whole checkpoints.
 ///
 /// Keys compare byte by byte. A key of zero bytes is allowed, and so is a value of zero bytes,
@@ -143,7 +146,8 @@ pub trait ColdTier: Send + Sync {
     /// Does a piece of background work, of some tenths of a second: learns where values are after
     /// the tier was opened, or frees the space of overwritten and deleted values and rows where
     /// these are at least `percent_min` of a file, or of what it takes to be rewritten. Reads and
-    /// checkpoints go on meanwhile; a commit may have to wait.
+    /// checkpoints go on meanwhile; a commit may have to wait. [`IDLE_PERCENT`] says besides that
+    /// there is time.
     ///
     /// # Errors
     /// [`ColdError::NoSpace`], [`ColdError::Corrupt`], [`ColdError::Failed`] or

@@ -2,7 +2,7 @@
 //! gives back the space of what was overwritten and deleted. How is its own matter; this says when.
 
 use crate::engine::Engine;
-use basalt_cold::{ColdError, Collecting};
+use basalt_cold::{ColdError, Collecting, IDLE_PERCENT};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -15,11 +15,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const EXCESS_PERCENT: u64 = 38;
 /// After an error.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// Percent of a file that have to be garbage while checkpoints come, and when none has come for
-/// [`IDLE_AFTER`]: what is moved early might have become garbage by itself. Where there is much
-/// garbage in all files together, the cold tier goes by that.
+/// Percent of a file that have to be garbage while checkpoints come; when none has come for
+/// [`IDLE_AFTER`] it is [`IDLE_PERCENT`]: what is moved early might have become garbage by itself.
+/// Where there is much garbage in all files together, the cold tier goes by that.
 const GARBAGE_PERCENT: u64 = 70;
-const GARBAGE_PERCENT_IDLE: u64 = 15;
 const IDLE_AFTER: Duration = Duration::from_secs(60);
 /// And when the disk is nearly full.
 const GARBAGE_PERCENT_SHORT: u64 = 10;
@@ -48,7 +47,7 @@ impl Engine {
             let is_short = self.is_short_of_space.load(Ordering::Relaxed);
             let percent = match (is_short, is_idle) {
                 (true, _) => GARBAGE_PERCENT_SHORT,
-                (false, true) => GARBAGE_PERCENT_IDLE,
+                (false, true) => IDLE_PERCENT,
                 (false, false) => GARBAGE_PERCENT,
             };
             let rest = match self.cold.collect(percent) {

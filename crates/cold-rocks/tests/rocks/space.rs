@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Barrier;
 use std::time::Duration;
 
-use basalt_cold::{ColdTier, Collecting};
+use basalt_cold::{ColdTier, Collecting, IDLE_PERCENT};
 use basalt_cold_rocks::RocksTier;
 
 use crate::{commit, noise, open};
@@ -13,7 +13,9 @@ const ROWS: u64 = 300;
 const ROW_BYTES: usize = 20_000;
 /// As it is while checkpoints come, and when none do.
 const BUSY: u64 = 70;
-const IDLE: u64 = 15;
+const IDLE: u64 = IDLE_PERCENT;
+/// And when the disk is nearly full.
+const SHORT: u64 = 10;
 
 /// Rows of a generation in each of some partitions, a file for each partition.
 fn put_generation(tier: &RocksTier, generation: u8, rows: u64) {
@@ -245,7 +247,8 @@ fn small_files_are_merged_when_there_is_time() {
     assert_eq!(tier.stats().files_per_level[0], 15, "they are few");
     put(15);
     collect_and_merge(&tier, BUSY);
-    assert_eq!(tier.stats().files_per_level[0], 16, "not while checkpoints come");
+    collect_and_merge(&tier, SHORT);
+    assert_eq!(tier.stats().files_per_level[0], 16, "not while checkpoints come, nor without room");
     collect_and_merge(&tier, IDLE);
     assert_eq!(tier.stats().files_per_level[0], 0);
     assert_eq!(count(&tier), 3 * ROWS as usize + 1);
