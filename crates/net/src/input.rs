@@ -280,7 +280,11 @@ impl Input {
         }
         let target = self.target_bytes(self.bytes.capacity());
         if target > self.bytes.capacity() {
-            let larger = pool.take_large(target).unwrap_or_else(|| Vec::with_capacity(target));
+            // What another has filled takes memory that others may wait for: it goes to a request
+            // that is known to be larger than its buffer.
+            let is_known = self.end_wanted() > self.bytes.capacity();
+            let larger = is_known.then(|| pool.take_large(target)).flatten();
+            let larger = larger.unwrap_or_else(|| Vec::with_capacity(target));
             let old = self.expand(larger);
             pool.give(old);
         }
@@ -418,6 +422,29 @@ mod tests {
         feed(&mut input, &mut pool, b"!");
         assert_eq!(input.bytes(), b"yz!");
         assert_eq!((input.consumed, input.parsed, input.pending()), (0, 0, 3));
+    }
+
+    /// Others wait for the room that a large buffer takes, and a head needs little.
+    #[test]
+    fn a_request_that_begins_gets_no_large_buffer_of_another() {
+        const BODY: usize = 900_000;
+        let (mut input, mut pool) = (Input::default(), BufferPool::default());
+        let read_on = |input: &mut Input, pool: &mut BufferPool, bytes: usize| {
+            while input.pending() < bytes {
+                input.want(BODY);
+                let room = input.room(READ_MAX, pool).len();
+                input.fill(room);
+            }
+        };
+        feed(&mut input, &mut pool, b"head");
+        read_on(&mut input, &mut pool, BODY);
+        input.pass_to(BODY);
+        input.consume_to(BODY);
+        input.release(&mut pool);
+        feed(&mut input, &mut pool, b"head");
+        assert!(input.memory_bytes() <= 2 * BUFFER_BYTES, "{}", input.memory_bytes());
+        read_on(&mut input, &mut pool, BODY / 2);
+        assert_eq!(input.memory_bytes(), BODY, "the rest of a large one goes into it");
     }
 
     #[test]
