@@ -41,6 +41,12 @@ impl Allowance {
         }
     }
 
+    /// What there is, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let (Allowance::Cgroup { bytes, .. } | Allowance::Machine(bytes)) = self;
+        *bytes
+    }
+
     /// How much of it the process is to use, in bytes.
     pub(crate) fn budget_bytes(&self) -> u64 {
         let (bytes, percent) = match self {

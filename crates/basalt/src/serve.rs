@@ -22,7 +22,9 @@ use basalt_call::calls::Commands;
 use basalt_change::row;
 use basalt_cold::{ColdError, ColdTier, MemoryDisk, MemoryTier, Residency};
 use basalt_commands::table::commands;
-use basalt_config::{ColdTierKind, Config, Loaded, RenameDirective, Settings, WarmUpKeys, Warning};
+use basalt_config::{
+    ColdTierKind, Config, DirectReads, Loaded, RenameDirective, Settings, WarmUpKeys, Warning,
+};
 use basalt_dispatch::Dispatcher;
 use basalt_engine::{
     Background, Engine, HotKeysDir, Options, RecoveryError, RecoveryStats, WarmUp,
@@ -127,11 +129,12 @@ pub enum ServeError {
 pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
     let config = Arc::new(loaded.config);
     let limits = LimitFiles::find(Path::new("/"));
-    let (settings, budget) = settle_budget(&config, &limits);
+    let allowance = Allowance::now(&limits);
+    let (settings, budget) = settle_budget(&config, &allowance);
     let log_level = start_logging(&settings, &loaded.warnings)?;
     let commands = renamed_commands(&config)?;
     fit_clients_to_descriptors(&config);
-    let sizes = sizes(&settings, &budget);
+    let sizes = sizes(&settings, &budget, &allowance);
     let dir = &settings.persistence.dir;
     let _lock = lock_directory(dir)?;
     let env = Env::system();
@@ -196,17 +199,16 @@ pub fn serve(loaded: Loaded) -> Result<ExitCode, ServeError> {
 
 /// Tells the configuration how much memory there is. Returns the settings that follow, and what the
 /// budget is in words.
-fn settle_budget(config: &Config, limits: &LimitFiles) -> (Arc<Settings>, String) {
-    let allowance = Allowance::now(limits);
+fn settle_budget(config: &Config, allowance: &Allowance) -> (Arc<Settings>, String) {
     config.start_with_memory(allowance.budget_bytes());
     let settings = config.settings();
-    let budget = banner::budget(&settings, &allowance);
+    let budget = banner::budget(&settings, allowance);
     (settings, budget)
 }
 
-fn sizes(settings: &Settings, budget: &str) -> Sizes {
+fn sizes(settings: &Settings, budget: &str, allowance: &Allowance) -> Sizes {
     tracing::info!(bytes = settings.memory.memory_bytes_max, "memory budget: {budget}");
-    let sizes = Sizes::of(settings);
+    let sizes = Sizes::of(settings, allowance.bytes());
     sizes.log();
     sizes
 }
@@ -299,6 +301,11 @@ fn open_cold(
                 locator_bytes_max: sizes.locator_bytes,
                 seed: env.entropy.seed(),
                 head_bytes: row::head_bytes,
+                page_cache_bytes: match settings.persistence.direct_reads {
+                    DirectReads::Always => 0,
+                    DirectReads::Never => u64::MAX,
+                    DirectReads::ByMemory => sizes.page_cache_bytes,
+                },
                 ..ValueOptions::default()
             };
             open_rocks(sizes, dir, values)
@@ -340,6 +347,7 @@ fn open_engine(
         databases: u8::try_from(settings.server.databases).unwrap_or(u8::MAX),
         checkpoint_log_bytes: persistence.checkpoint_log_bytes,
         miss_threads: persistence.miss_threads,
+        miss_ring_depth: persistence.miss_ring_depth,
         hash_seed: env.entropy.seed(),
         limits: basalt_service::limits::limits(&settings.types),
         collection_row_bytes_max: usize::try_from(persistence.collection_row_bytes_max)

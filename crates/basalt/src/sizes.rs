@@ -47,10 +47,13 @@ pub(crate) struct Sizes {
     pub(crate) journal_buffer_bytes: u64,
     /// Deleted values that wait to be freed.
     pub(crate) retired_bytes: u64,
+    /// What the system may cache of files: memory that the budget leaves.
+    pub(crate) page_cache_bytes: u64,
 }
 
 impl Sizes {
-    pub(crate) fn of(settings: &Settings) -> Sizes {
+    /// Of a process that may have `allowed_bytes` of memory.
+    pub(crate) fn of(settings: &Settings, allowed_bytes: u64) -> Sizes {
         let budget = settings.memory.memory_bytes_max;
         let merge_threads = match budget {
             0 => MERGE_THREADS_MAX,
@@ -65,6 +68,7 @@ impl Sizes {
             ingest_bytes: INGEST.of(budget).min(log_share),
             journal_buffer_bytes: JOURNAL_BUFFERS.of(budget),
             retired_bytes: RETIRED.of(budget),
+            page_cache_bytes: allowed_bytes.saturating_sub(budget),
         }
     }
 
@@ -78,6 +82,7 @@ impl Sizes {
             ingest_bytes = self.ingest_bytes,
             journal_buffer_bytes = self.journal_buffer_bytes,
             retired_bytes = self.retired_bytes,
+            page_cache_bytes = self.page_cache_bytes,
             "sizes that follow the memory budget"
         );
     }
@@ -90,7 +95,7 @@ mod tests {
     fn sizes(budget_bytes: u64) -> Sizes {
         let mut settings = Settings::default();
         settings.memory.memory_bytes_max = budget_bytes;
-        Sizes::of(&settings)
+        Sizes::of(&settings, 300 * MIB)
     }
 
     #[test]
@@ -100,6 +105,7 @@ mod tests {
         assert!(sizes.ingest_bytes <= 8 * MIB && sizes.ingest_bytes > 7 * MIB, "{sizes:?}");
         assert_eq!(sizes.journal_buffer_bytes, 256 * MIB * 40 / 1000);
         assert_eq!(sizes.retired_bytes, 256 * MIB * 20 / 1000);
+        assert_eq!(sizes.page_cache_bytes, 44 * MIB);
         assert_eq!(self::sizes(100 * MIB).merge_threads, 1);
         assert_eq!(self::sizes(100 * MIB).cold_file_bytes, 8 * MIB);
     }

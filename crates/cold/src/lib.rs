@@ -21,5 +21,5 @@ pub use memory::{Fault, MemoryDisk, MemoryTier, Residency};
 pub use order::RowCheck;
 pub use tier::{
     Beginning, CheckpointWriter, ColdStats, ColdTier, Collecting, Head, IDLE_PERCENT, KeyRange,
-    PreparedCheckpoint, Pressure, Probe, ROW_BYTES_MAX, Visit, VisitHead,
+    PreparedCheckpoint, Pressure, Probe, ROW_BYTES_MAX, RowPlace, Visit, VisitHead,
 };

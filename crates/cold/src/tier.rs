@@ -14,9 +14,12 @@
 //! There is deliberately no single-row write, no transaction and no snapshot handle: memory is the
 //! memtable, and the only writer is the checkpointer.
 
-use std::{ops::ControlFlow, path::Path};
-
 use crate::error::ColdError;
+use basalt_env::{ReadAt, ReadRing};
+use std::borrow::Cow;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
 
 /// Largest key and value together, in bytes: a 512 MiB value, its header and a 512 MiB key.
 pub const ROW_BYTES_MAX: usize = (1 << 30) + (1 << 20);
@@ -62,6 +65,16 @@ pub enum Head<'a> {
     /// What it begins with; there is more. It is 20 bytes at least, or as many as the tier was told
     /// are asked for when it was opened.
     Beginning(&'a [u8]),
+}
+
+/// Where the row of a key is, as of a moment.
+pub struct RowPlace {
+    /// What is to be read of it.
+    pub read: ReadAt,
+    /// The tier's name of the moment, and of the file.
+    pub moment: u64,
+    /// See `moment`.
+    pub file: u32,
 }
 
 /// What the value of a key begins with.
@@ -133,6 +146,35 @@ pub trait ColdTier: Send + Sync {
     fn read_heads(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Beginning>>, ColdError> {
         let whole = |value: Vec<u8>| Beginning { value_bytes: value.len() as u64, bytes: value };
         Ok(self.read_many(keys)?.into_iter().map(|value| value.map(whole)).collect())
+    }
+
+    /// Where one read of a file finds the row of a key, if that is known without the disk. Takes a
+    /// microsecond.
+    fn locate(&self, key: &[u8]) -> Option<RowPlace> {
+        let _ = key;
+        None
+    }
+
+    /// The row of a key, in bytes that were read at its place; `None` if it cannot be said that
+    /// they are, and [`ColdTier::read_many`] is to be asked.
+    fn row_at<'bytes>(
+        &self,
+        key: &[u8],
+        place: &RowPlace,
+        bytes: &'bytes [u8],
+    ) -> Option<Cow<'bytes, [u8]>> {
+        let _ = (key, place, bytes);
+        None
+    }
+
+    /// A ring that reads what [`ColdTier::locate`] finds, for the calling thread, with `depth`
+    /// reads under way at most.
+    ///
+    /// # Errors
+    /// There is none: a tier that locates nothing has none, and many systems refuse it.
+    fn read_ring(&self, depth: usize) -> io::Result<Box<dyn ReadRing>> {
+        let _ = depth;
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// About how many percent of the bytes of all rows are in some ranges, without reading them;

@@ -48,7 +48,7 @@ pub use options::http::{ConsoleMode, HttpSettings};
 pub use options::huststore::HustSettings;
 pub use options::memory::{EvictionPolicy, MemorySettings};
 pub use options::network::{BindAddress, NetworkSettings};
-pub use options::persistence::{ColdTierKind, Fsync, PersistenceSettings, WarmUpKeys};
+pub use options::persistence::{ColdTierKind, DirectReads, Fsync, PersistenceSettings, WarmUpKeys};
 pub use options::server::{LogFormat, LogLevel, ServerSettings};
 pub use options::tls::{ClientCertificates, TlsSettings};
 pub use options::types::TypeSettings;

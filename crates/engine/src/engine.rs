@@ -67,6 +67,9 @@ pub struct Options {
     pub checkpoint_log_bytes: u64,
     /// Threads that read the cold tier for waiting commands (`miss-threads`).
     pub miss_threads: usize,
+    /// Reads that a ring has under way for them, where the system has one (`miss-ring-depth`); 0
+    /// for no ring.
+    pub miss_ring_depth: usize,
     /// Seed of the key hash of a new database, and of that of members. A database keeps the one
     /// that it was made with.
     pub hash_seed: u64,
@@ -112,6 +115,7 @@ impl Default for Options {
             databases: 1,
             checkpoint_log_bytes: u64::MAX,
             miss_threads: 1,
+            miss_ring_depth: 0,
             hash_seed: 1,
             limits: FormLimits::default(),
             collection_row_bytes_max: 64 << 10,

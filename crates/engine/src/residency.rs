@@ -20,6 +20,7 @@ pub(crate) mod miss;
 pub(crate) mod policy;
 pub(crate) mod queue;
 mod reaper;
+pub(crate) mod ring;
 mod room;
 pub(crate) mod rows;
 pub(crate) mod rows_read;

@@ -39,6 +39,7 @@ impl Background {
             let name = format!("miss-{number}");
             background.spawn(&name, Urgency::ClientsWait, Engine::run_miss_thread)?;
         }
+        background.spawn("miss-ring", Urgency::ClientsWait, Engine::run_ring_thread)?;
         engine.begin_warm_up(warm_up);
         let run_warm_up = move |engine: &Engine| engine.run_warm_up_thread(warm_up);
         background.spawn("warm-up", Urgency::CanWait, run_warm_up)?;

@@ -7,7 +7,9 @@
 //! - After a failed `sync_data` nobody knows what is on disk: a second, successful sync proves
 //!   nothing.
 
+use crate::read_ring::{BlockingRing, ReadRing};
 use std::io::{self, IoSlice};
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,6 +37,11 @@ pub trait Disk: Send + Sync {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Makes a ring for the calling thread, of `depth` reads at most, or fails where the system has
+    /// none.
+    fn read_ring(&self, depth: usize) -> io::Result<Box<dyn ReadRing>> {
+        Ok(Box::new(BlockingRing::new(depth)))
+    }
 }
 
 /// An open file.
@@ -52,6 +59,13 @@ pub trait DiskFile: Send + Sync {
     fn write_all_at(&self, slices: &[IoSlice<'_>], offset: u64) -> io::Result<()>;
     /// Makes everything written before this call durable (`fdatasync`).
     fn sync_data(&self) -> io::Result<()>;
+    /// A descriptor to read by, if it is a file of the system's, and of which power of two offsets,
+    /// lengths and addresses are to be multiples; one that goes past the page cache, if that is
+    /// wanted and can be.
+    fn for_ring(&self, is_direct: bool) -> Option<(BorrowedFd<'_>, usize)> {
+        let _ = is_direct;
+        None
+    }
 }
 
 /// Holds a directory for this process until it is dropped.

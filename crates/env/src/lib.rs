@@ -14,17 +14,20 @@ mod entropy;
 mod instant;
 pub mod priority;
 pub mod random;
+mod read_ring;
 mod real_disk;
 mod sim_disk;
 mod sim_file;
 mod slice;
 pub mod thread;
+mod uring;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{DirectoryLock, Disk, DiskFile, is_disk_full};
 pub use entropy::{Entropy, SeededEntropy, SystemEntropy};
 pub use instant::Instant;
 pub use random::Random;
+pub use read_ring::{BlockingRing, ReadAt, ReadDone, ReadRing, RingWaker};
 pub use real_disk::RealDisk;
 pub use sim_disk::{Fault, FaultKind, Operation, SimDisk};
 

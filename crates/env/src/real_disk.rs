@@ -2,19 +2,27 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IoSlice};
-use std::os::unix::fs::FileExt;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{FallocateFlags, FlockOperation, fallocate, fdatasync, flock};
+use rustix::fs::{
+    AtFlags, FallocateFlags, FlockOperation, OFlags, StatxFlags, fallocate, fdatasync, flock, statx,
+};
 use rustix::io::{Errno, pwritev};
 
 use crate::disk::{DirectoryLock, Disk, DiskFile};
+use crate::read_ring::ReadRing;
+use crate::uring::Uring;
 
 /// Linux takes at most this many slices in one call (`IOV_MAX`).
 const SLICES_PER_CALL_MAX: usize = 1024;
 /// Where `fallocate` is not supported, space is reserved by writing zeros in pieces of this size.
 const ZEROS_BYTES: usize = 64 * 1024;
+/// What reads past the page cache are aligned to where the system does not say to what: no disk
+/// has larger sectors.
+const DIRECT_ALIGN: usize = 4096;
 
 /// The operating system's disk.
 #[derive(Debug, Default, Clone, Copy)]
@@ -22,6 +30,15 @@ pub struct RealDisk;
 
 struct RealFile {
     file: File,
+    /// Opened once more, for a ring.
+    direct: OnceLock<Option<Direct>>,
+}
+
+/// A file that is read past the page cache.
+struct Direct {
+    file: File,
+    /// What offsets, lengths and addresses are multiples of.
+    align: usize,
 }
 
 impl Disk for RealDisk {
@@ -48,7 +65,7 @@ impl Disk for RealDisk {
 
     fn create(&self, path: &Path, bytes: u64) -> io::Result<Arc<dyn DiskFile>> {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-        let file = RealFile { file };
+        let file = RealFile::new(file);
         if let Err(error) = file.reserve(bytes) {
             // Best effort: an empty leftover is ignored and overwritten by the next attempt's name.
             let _ = fs::remove_file(path);
@@ -59,7 +76,7 @@ impl Disk for RealDisk {
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        Ok(Arc::new(RealFile { file }))
+        Ok(Arc::new(RealFile::new(file)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -82,6 +99,10 @@ impl Disk for RealDisk {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         File::open(dir)?.sync_all()
+    }
+
+    fn read_ring(&self, depth: usize) -> io::Result<Box<dyn ReadRing>> {
+        Ok(Box::new(Uring::new(depth)?))
     }
 }
 
@@ -137,9 +158,37 @@ impl DiskFile for RealFile {
     fn sync_data(&self) -> io::Result<()> {
         Ok(fdatasync(&self.file)?)
     }
+
+    fn for_ring(&self, is_direct: bool) -> Option<(BorrowedFd<'_>, usize)> {
+        let open = || self.direct.get_or_init(|| Direct::of(&self.file).ok()).as_ref();
+        Some(match is_direct.then(open).flatten() {
+            Some(direct) => (direct.file.as_fd(), direct.align),
+            // Some file systems have nothing else.
+            None => (self.file.as_fd(), 1),
+        })
+    }
+}
+
+impl Direct {
+    /// Opens a file once more, which may have lost its name.
+    fn of(file: &File) -> io::Result<Direct> {
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let flags = OFlags::DIRECT.bits() as i32;
+        let direct = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let align = statx(&direct, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)
+            .ok()
+            .filter(|stat| stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0)
+            .map_or(0, |stat| stat.stx_dio_offset_align.max(stat.stx_dio_mem_align) as usize);
+        let align = if align.is_power_of_two() { align } else { DIRECT_ALIGN };
+        Ok(Direct { file: direct, align })
+    }
 }
 
 impl RealFile {
+    fn new(file: File) -> RealFile {
+        RealFile { file, direct: OnceLock::new() }
+    }
+
     fn write_zeros(&self, from: u64, to: u64) -> io::Result<()> {
         let zeros = vec![0; ZEROS_BYTES];
         let mut at = from;

@@ -187,7 +187,7 @@ impl<'a> Driver<'a> {
             // The first makes hundreds of pieces.
             string_piece_bytes: [20, 1_500, 1 << 20][random.below(3) as usize],
             ingest_bytes: [200, 4_000, 64 << 20][random.below(3) as usize],
-            value_bytes_min: [60, usize::MAX][random.below(2) as usize],
+            value_bytes_min: [20, 60, usize::MAX][random.below(3) as usize],
             ..Setting::default()
         };
         let mut driver = Driver {

@@ -6,9 +6,12 @@ use basalt_change::row::{Mark, split_object_key};
 use basalt_change::version::Version;
 use basalt_cold::{
     Beginning, CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, KeyRange,
-    PreparedCheckpoint, Pressure, Probe, Visit, VisitHead,
+    PreparedCheckpoint, Pressure, Probe, RowPlace, Visit, VisitHead,
 };
+use basalt_env::ReadRing;
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::borrow::Cow;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -215,6 +218,25 @@ impl ColdTier for StagedTier {
         let rows = self.inner.read_many(keys)?;
         self.stage.pass(Point::Read);
         Ok(rows)
+    }
+
+    fn locate(&self, key: &[u8]) -> Option<RowPlace> {
+        self.inner.locate(key)
+    }
+
+    fn row_at<'bytes>(
+        &self,
+        key: &[u8],
+        place: &RowPlace,
+        bytes: &'bytes [u8],
+    ) -> Option<Cow<'bytes, [u8]>> {
+        let row = self.inner.row_at(key, place, bytes);
+        self.stage.pass(Point::Read);
+        row
+    }
+
+    fn read_ring(&self, depth: usize) -> io::Result<Box<dyn ReadRing>> {
+        self.inner.read_ring(depth)
     }
 
     fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visit<'_>) -> Result<(), ColdError> {

@@ -20,6 +20,8 @@ use std::time::Duration;
 pub const START_MS: u64 = 1_704_067_200_000;
 /// Several may be held up on the stage at a time, and two of them read whole partitions.
 const MISS_THREADS: usize = 16;
+/// Reads that a ring has under way: a unit of keys at least.
+const RING_DEPTH: usize = 8;
 const SEGMENT_BYTES: u64 = 64 << 10;
 const JOURNAL_DIR: &str = "/journal";
 const VALUES_DIR: &str = "/cold";
@@ -200,6 +202,8 @@ impl<'a> World<'a> {
         let options = Options {
             databases: setting.databases,
             miss_threads: MISS_THREADS,
+            // In most worlds a ring reads values.
+            miss_ring_depth: if setting.hash_seed & 6 == 0 { 0 } else { RING_DEPTH },
             hash_seed: setting.hash_seed,
             collection_row_bytes_max: setting.collection_row_bytes_max,
             string_piece_bytes: setting.string_piece_bytes,

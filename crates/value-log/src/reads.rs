@@ -4,9 +4,13 @@ use crate::envelope::{Pointer, Stored};
 use crate::error::corrupt;
 use crate::locator::Located;
 use crate::place::Place;
+use crate::record::Record;
 use crate::tier::ValueTier;
-use basalt_cold::{Beginning, ColdError, Head, Probe, Visit, VisitHead};
+use basalt_cold::{Beginning, ColdError, Head, Probe, RowPlace, Visit, VisitHead};
+use basalt_env::ReadAt;
+use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 type Rows = Vec<Option<Vec<u8>>>;
@@ -66,6 +70,31 @@ impl ValueTier {
             }
         }
         Ok(self.moment.is_still(moment).then_some(rows))
+    }
+
+    /// Where the record of a key is now.
+    pub(crate) fn place_of(&self, key: &[u8]) -> Option<RowPlace> {
+        let moment = self.moment.now().filter(|_| self.locator.is_built())?;
+        let Located { place, size } = self.locator.find(self.locator.hash(key))?;
+        let segment = self.segments.get(place.segment)?;
+        // Relaxed: a figure.
+        self.figures.reads.fetch_add(1, Ordering::Relaxed);
+        let (offset, bytes) = (place.offset(), segment.bytes_at(place, size.units()));
+        // Relaxed: a guess at what is best.
+        let is_direct = self.reads_directly.load(Ordering::Relaxed);
+        let read = ReadAt { file: Arc::clone(&segment.file), offset, bytes, is_direct };
+        Some(RowPlace { read, moment, file: place.segment })
+    }
+
+    /// The value of a key, if that was its record, whole, and still is.
+    pub(crate) fn value_in<'bytes>(
+        &self,
+        key: &[u8],
+        place: &RowPlace,
+        bytes: &'bytes [u8],
+    ) -> Option<Cow<'bytes, [u8]>> {
+        let record = Record::decode(bytes, place.file).ok().filter(|record| record.key == key)?;
+        record.value().filter(|_| self.moment.is_still(place.moment))
     }
 
     /// Rows of keys that are not located, in their order.

@@ -83,9 +83,7 @@ impl Segment {
         units: u64,
         key: &[u8],
     ) -> Result<Option<Vec<u8>>, ColdError> {
-        // However large a damaged pointer says that it is.
-        let bytes = (units * UNIT_BYTES).min(self.used_bytes().saturating_sub(place.offset()));
-        let mut bytes = vec![0; bytes as usize];
+        let mut bytes = vec![0; self.bytes_at(place, units)];
         let read = self
             .file
             .read_at(&mut bytes, place.offset())
@@ -106,6 +104,11 @@ impl Segment {
             Some(value) => Ok(Some(value.into_owned())),
             None => Err(damaged("the value cannot be decompressed")),
         }
+    }
+
+    /// Bytes to be read for a record of this many units, however many a damaged pointer says.
+    pub(crate) fn bytes_at(&self, place: Place, units: u64) -> usize {
+        (units * UNIT_BYTES).min(self.used_bytes().saturating_sub(place.offset())) as usize
     }
 
     pub(crate) fn used_bytes(&self) -> u64 {

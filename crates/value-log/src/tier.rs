@@ -12,10 +12,12 @@ use crate::space::Space;
 use crate::writer::ValueWriter;
 use basalt_cold::{
     Beginning, CheckpointWriter, ColdError, ColdStats, ColdTier, Collecting, KeyRange, Pressure,
-    Probe, Visit, VisitHead,
+    Probe, RowPlace, Visit, VisitHead,
 };
-use basalt_env::Disk;
+use basalt_env::{Disk, ReadRing};
 use basalt_stdx::lock_rank::RankedMutex;
+use std::borrow::Cow;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,6 +28,9 @@ const VALUES_DIR: &str = "values";
 const SEGMENTS: u64 = 256;
 const SEGMENT_BYTES_MIN: u64 = 16 << 20;
 const SEGMENT_BYTES_MAX: u64 = 256 << 20;
+
+/// The page cache is of use where it can hold this part of the log.
+const CACHED_PART_MIN: u64 = 8;
 
 /// Ranks of the locks that are held across calls of the disk (`docs/concurrency.md`).
 const COLLECTING_RANK: u8 = 3;
@@ -42,6 +47,9 @@ pub struct ValueOptions {
     pub locator_bytes_max: u64,
     /// Least size of a segment, in bytes.
     pub segment_bytes_min: u64,
+    /// Memory in which the system may cache segments, in bytes. Where that is little of the log,
+    /// values are read past it, as far as a ring reads them.
+    pub page_cache_bytes: u64,
     /// Seed of the hashes of keys; a secret.
     pub seed: u64,
     /// How many of a value's first bytes say all that is asked for without it: they stand in its
@@ -55,6 +63,7 @@ impl Default for ValueOptions {
             value_bytes_min: 512,
             locator_bytes_max: u64::MAX,
             segment_bytes_min: SEGMENT_BYTES_MIN,
+            page_cache_bytes: u64::MAX,
             seed: 0,
             head_bytes: |_| HEAD_BYTES_MAX,
         }
@@ -69,6 +78,8 @@ pub struct ValueTier {
     pub(crate) options: ValueOptions,
     pub(crate) segments: Segments,
     pub(crate) locator: Locator,
+    /// A ring reads values past the page cache.
+    pub(crate) reads_directly: AtomicBool,
     /// One commit at a time, and none while rows are gone over to build the locator.
     pub(crate) committing: RankedMutex<Learning, COMMITTING_RANK>,
     /// One collection at a time.
@@ -113,7 +124,7 @@ impl ValueTier {
             // No row can point anywhere.
             locator.set_built();
         }
-        Ok(ValueTier {
+        let tier = ValueTier {
             rows,
             segments,
             dir: values_dir,
@@ -122,10 +133,20 @@ impl ValueTier {
             locator,
             committing: RankedMutex::default(),
             collecting: RankedMutex::default(),
+            reads_directly: AtomicBool::new(false),
             moment: Moment::default(),
             figures: Figures::default(),
             is_closed: AtomicBool::new(false),
-        })
+        };
+        tier.choose_reads(Space::of_all(&tier.segments.all()));
+        Ok(tier)
+    }
+
+    /// The page cache serves reads where it holds much of the log, and costs each of them more than
+    /// it serves where it does not.
+    fn choose_reads(&self, space: Space) {
+        let is_direct = space.used_bytes / CACHED_PART_MIN > self.options.page_cache_bytes;
+        self.reads_directly.store(is_direct, Ordering::Relaxed);
     }
 
     pub(crate) fn appender(&self) -> Appender<'_> {
@@ -183,6 +204,24 @@ impl ColdTier for ValueTier {
     fn read_heads(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Beginning>>, ColdError> {
         self.check_open()?;
         self.read_beginnings(keys)
+    }
+
+    fn locate(&self, key: &[u8]) -> Option<RowPlace> {
+        self.check_open().ok()?;
+        self.place_of(key)
+    }
+
+    fn row_at<'bytes>(
+        &self,
+        key: &[u8],
+        place: &RowPlace,
+        bytes: &'bytes [u8],
+    ) -> Option<Cow<'bytes, [u8]>> {
+        self.value_in(key, place, bytes)
+    }
+
+    fn read_ring(&self, depth: usize) -> io::Result<Box<dyn ReadRing>> {
+        self.disk.read_ring(depth)
     }
 
     fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visit<'_>) -> Result<(), ColdError> {
@@ -261,6 +300,7 @@ impl ColdTier for ValueTier {
 
     fn pressure(&self) -> Pressure {
         let rows = self.rows.pressure();
+        self.choose_reads(Space::of_all(&self.segments.all()));
         // What lives is not known before the rows have been gone over.
         if !self.locator.is_built() {
             return rows;

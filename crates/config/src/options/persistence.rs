@@ -132,6 +132,26 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     .immutable()
     .own(),
     option(
+        "miss-ring-depth",
+        Kind::Int { min: 0, max: 4_096 },
+        "256",
+        "Reads of values that are not in memory that one thread has under way at a time, by \
+         `io_uring`. Where the system refuses that, or with 0, `miss-threads` read them.",
+    )
+    .immutable()
+    .own(),
+    option(
+        "cold-direct-reads",
+        Kind::Enum(&["auto", "yes", "no"]),
+        "auto",
+        "Whether values that are not in memory are read past the system's page cache, which takes \
+         half of its CPU time for a read: `auto` does where that cache could hold less than an eighth \
+         of them, by the memory that `maxmemory` leaves of the machine's or the control group's. \
+         It concerns reads by `io_uring`.",
+    )
+    .immutable()
+    .own(),
+    option(
         "warm-up",
         Kind::Enum(&["hot", "all", "yes", "no"]),
         "hot",
@@ -168,6 +188,18 @@ pub enum ColdTierKind {
     RocksDb,
     /// In memory: no files, for tests.
     Memory,
+}
+
+/// Whether values are read past the page cache (`cold-direct-reads`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DirectReads {
+    /// Where it could hold little of them.
+    #[default]
+    ByMemory,
+    /// All.
+    Always,
+    /// None.
+    Never,
 }
 
 /// Which keys are loaded into memory after a start.
@@ -208,6 +240,10 @@ pub struct PersistenceSettings {
     pub collection_row_bytes_max: u64,
     /// `miss-threads`.
     pub miss_threads: usize,
+    /// `miss-ring-depth`.
+    pub miss_ring_depth: usize,
+    /// `cold-direct-reads`.
+    pub direct_reads: DirectReads,
     /// `warm-up`.
     pub warm_up: WarmUpKeys,
 }
@@ -234,6 +270,12 @@ impl PersistenceSettings {
             disk_reserve_bytes: values.number("disk-reserve"),
             collection_row_bytes_max: values.number("collection-row-max"),
             miss_threads: values.number("miss-threads"),
+            miss_ring_depth: values.number("miss-ring-depth"),
+            direct_reads: match values.word("cold-direct-reads") {
+                "yes" => DirectReads::Always,
+                "no" => DirectReads::Never,
+                _ => DirectReads::ByMemory,
+            },
             warm_up: match values.word("warm-up") {
                 "no" => WarmUpKeys::None,
                 "all" | "yes" => WarmUpKeys::All,

@@ -231,7 +231,8 @@ impl Engine {
 
     pub(crate) fn wake_miss_threads(&self) {
         // Taken so that no thread is between its look at `stopping` and its wait.
-        drop(self.misses.work.lock());
+        let bell = self.misses.work.lock().bell.clone();
+        bell.iter().for_each(|bell| bell.ring());
         self.misses.added.notify_all();
     }
 
@@ -357,7 +358,7 @@ impl Engine {
 }
 
 /// Makes what was read resident, unless the key has changed since: then it returns false.
-fn install(
+pub(super) fn install(
     partition: &mut Partition,
     miss: &Miss,
     row: Option<LoadedRow<'_>>,

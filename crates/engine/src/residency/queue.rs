@@ -4,7 +4,9 @@
 //! a command misses keys ▸ Fetch: how many of them are still to come, and what then
 //!   a key that is being read for somebody already ▸ joined
 //! keys that will be missed soon ▸ the same units, which nobody waits for yet
-//!   the others ▸ units of up to 8 neighbours ▸ as many threads at once as there are units
+//!   the others ▸ units of up to 8 neighbours
+//!     ▸ a ring, if there is one, which has many reads under way (`ring.rs`)
+//!     ▸ else, or what it cannot read: as many threads at once as there are units
 //! what rows begin with ▸ units of its own, for one command that waits for all of them
 //! ```
 //! One read a key, however many wait for it. Whole partitions, which
@@ -14,11 +16,11 @@ use crate::error::EngineError;
 use crate::residency::head_units::HeadUnit;
 use crate::residency::rows_read::{RowsWanted, WalkedRows};
 use basalt_change::place::PartitionId;
-use basalt_env::Instant;
+use basalt_env::{Instant, RingWaker};
 use basalt_observe::histogram::{Distribution, Histogram};
 use basalt_observe::log_limit::LogLimit;
 use basalt_stdx::lock_rank::RankedMutex;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -101,10 +103,31 @@ pub(crate) struct MissQueue {
     pub(super) durations: RankedMutex<Histogram>,
 }
 
+/// What tells the ring of keys while it waits.
+pub(crate) struct Bell {
+    waker: RingWaker,
+}
+
+impl Bell {
+    pub(super) fn of(waker: RingWaker) -> Bell {
+        Bell { waker }
+    }
+
+    pub(super) fn ring(&self) {
+        (self.waker)();
+    }
+}
+
 /// What is to be read, and what is being read.
 #[derive(Default)]
 pub(super) struct Work {
     keys: VecDeque<Vec<Miss>>,
+    /// What the ring could not read.
+    left: VecDeque<Vec<Miss>>,
+    /// There is a ring, which is the first to take keys.
+    pub(super) bell: Option<Arc<Bell>>,
+    /// The ring waits for what is under way, and is to be told of more.
+    pub(super) ring_waits: bool,
     pub(super) heads: VecDeque<HeadUnit>,
     partitions: VecDeque<(PartitionId, Fetching)>,
     walks: VecDeque<(RowsWanted, RowsDone)>,
@@ -148,7 +171,8 @@ impl Fetch {
 impl Work {
     /// Units and partitions that wait for a thread.
     fn queued(&self) -> usize {
-        self.keys.len() + self.heads.len() + self.walks.len() + self.partitions.len()
+        let keys = self.keys.len() + self.left.len();
+        keys + self.heads.len() + self.walks.len() + self.partitions.len()
     }
 
     /// Takes keys in, which somebody waits for or nobody yet; returns how many units they have
@@ -176,10 +200,21 @@ impl Work {
         self.keys.len() - before
     }
 
+    /// Keys that nobody has looked for yet.
+    pub(super) fn take_keys(&mut self) -> Option<Vec<Miss>> {
+        let keys = self.keys.pop_front()?;
+        self.read += keys.len() as u64;
+        Some(keys)
+    }
+
     /// What a thread does next, in a pool of this many.
     pub(super) fn take(&mut self, threads: usize) -> Option<Unit> {
-        if let Some(keys) = self.keys.pop_front() {
-            self.read += keys.len() as u64;
+        if let Some(keys) = self.left.pop_front() {
+            return Some(Unit::Keys(keys));
+        }
+        if self.bell.is_none()
+            && let Some(keys) = self.take_keys()
+        {
             return Some(Unit::Keys(keys));
         }
         if let Some(unit) = self.heads.pop_front() {
@@ -207,18 +242,36 @@ impl MissQueue {
     /// Has keys read.
     pub(super) fn add_keys(&self, misses: Vec<Miss>, done: Done) {
         let fetching = Fetch::of(misses.len(), done);
-        let units = self.work.lock().add_keys(misses, Some(&fetching));
-        for _ in 0..units {
-            self.added.notify_one();
-        }
+        let mut work = self.work.lock();
+        let units = work.add_keys(misses, Some(&fetching));
+        self.tell_of_keys(work, units);
     }
 
     /// Has keys read that nobody waits for yet.
     pub(super) fn add_expected(&self, misses: Vec<Miss>) {
-        let units = self.work.lock().add_keys(misses, None);
-        for _ in 0..units {
-            self.added.notify_one();
+        let mut work = self.work.lock();
+        let units = work.add_keys(misses, None);
+        self.tell_of_keys(work, units);
+    }
+
+    /// Tells the ring of more units, or as many threads.
+    fn tell_of_keys(&self, mut work: MutexGuard<'_, Work>, units: usize) {
+        if work.bell.is_none() {
+            drop(work);
+            for _ in 0..units {
+                self.added.notify_one();
+            }
+        } else if units > 0 && std::mem::take(&mut work.ring_waits) {
+            let bell = work.bell.clone();
+            drop(work);
+            bell.iter().for_each(|bell| bell.ring());
         }
+    }
+
+    /// The ring could not read these.
+    pub(super) fn leave(&self, misses: Vec<Miss>) {
+        self.work.lock().left.push_back(misses);
+        self.added.notify_one();
     }
 
     /// So much waits for a thread that nothing is read ahead.
@@ -301,6 +354,12 @@ impl MissQueue {
     /// How long a read took.
     pub(super) fn note_duration(&self, nanoseconds: u64) {
         self.durations.lock().add(nanoseconds, 1);
+    }
+
+    /// How long reads took, in nanoseconds.
+    pub(super) fn note_durations(&self, reads: &[u64]) {
+        let durations = self.durations.lock();
+        reads.iter().for_each(|&nanoseconds| durations.add(nanoseconds, 1));
     }
 
     /// How often to say that keys cannot be read: every command that needs a damaged file comes

@@ -7,6 +7,7 @@ mod damage;
 mod faulty;
 mod flushes;
 mod late;
+mod located;
 mod model;
 mod scans;
 
@@ -29,18 +30,27 @@ struct World {
 
 impl World {
     fn open_at(&self, dir: &Path) -> ValueTier {
+        self.open_at_with(dir, |_| {})
+    }
+
+    fn open_at_with(&self, dir: &Path, change: impl FnOnce(&mut ValueOptions)) -> ValueTier {
         let rows = Arc::new(MemoryTier::open(&self.rows, dir, Residency::Cached));
-        let options = ValueOptions {
+        let mut options = ValueOptions {
             value_bytes_min: VALUE_BYTES_MIN,
             segment_bytes_min: 16 << 10,
             seed: 7,
             ..ValueOptions::default()
         };
+        change(&mut options);
         ValueTier::open(rows, Arc::new(self.disk.clone()), dir, options).expect("opens")
     }
 
     fn open(&self) -> ValueTier {
         self.open_at(Path::new(DIR))
+    }
+
+    fn open_with(&self, change: impl FnOnce(&mut ValueOptions)) -> ValueTier {
+        self.open_at_with(Path::new(DIR), change)
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) fn tier(source: &Source<'_>, lines: &mut Lines) {
     lines.put("tier_reads_joined", reads.joined);
     lines.put("tier_reads_queued", reads.queued);
     lines.put("tier_keys_settled", reads.settled);
+    lines.put("tier_read_by", if engine.has_ring() { "io_uring" } else { "threads" });
     let evicted = engine.eviction_stats();
     lines.put("evicted_clean", evicted.keys);
     lines.put("evicted_newcomers", evicted.newcomers);
