@@ -75,6 +75,11 @@ pub(crate) fn run(plan: &Plan, observer: &mut dyn Observer) -> Result<Outcome, B
             .map(|(index, sockets)| {
                 let (shared, keys, done) = (&shared, keys.clone(), done.clone());
                 scope.spawn(move || {
+                    // What is sent at a pace is timed from when it was due: the wait of this side
+                    // for a cpu is none of the server's.
+                    if matches!(plan.load, Load::Open { .. }) {
+                        basalt_env::thread::run_at_once();
+                    }
                     let result = work(plan, shared, index, sockets, keys);
                     if result.is_err() {
                         shared.stop();
