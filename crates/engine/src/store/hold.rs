@@ -12,6 +12,9 @@ use std::time::Duration;
 /// Steps that took less by the clock are not asked how long they have run: it takes a call of the
 /// system, and they are not the longest.
 const ASKED_FROM: Duration = Duration::from_micros(200);
+/// No step is to run for longer. Some do: an interrupt counts as theirs, and so does what the host
+/// of a virtual machine takes. If few of very many do, it is not their work.
+const LONG: Duration = Duration::from_millis(2);
 
 /// A step that holds a partition.
 pub(crate) struct Hold {
@@ -24,6 +27,8 @@ pub(crate) struct Hold {
 pub(crate) struct LongestHolds {
     clock_ns: AtomicU64,
     cpu_ns: AtomicU64,
+    steps: AtomicU64,
+    long_steps: AtomicU64,
 }
 
 /// The longest that a step has held a partition.
@@ -34,6 +39,10 @@ pub struct LongestHold {
     /// The time that it has run, of the step that has run for longest; no step of less than 0.2 ms
     /// counts.
     pub of_cpu: Duration,
+    /// How many steps there were.
+    pub steps: u64,
+    /// How many of them have run for longer than 2 ms.
+    pub long_steps: u64,
 }
 
 impl Hold {
@@ -49,16 +58,21 @@ impl LongestHolds {
         let held = clock.since(hold.start);
         // Relaxed: figures by themselves.
         self.clock_ns.fetch_max(held.as_nanos() as u64, Ordering::Relaxed);
+        self.steps.fetch_add(1, Ordering::Relaxed);
         if held >= ASKED_FROM {
             // What came between the two readings is not the step's.
             let ran = cpu_time().saturating_sub(hold.ran_before).min(held);
             self.cpu_ns.fetch_max(ran.as_nanos() as u64, Ordering::Relaxed);
+            self.long_steps.fetch_add(u64::from(ran > LONG), Ordering::Relaxed);
         }
     }
 
     pub(crate) fn longest(&self) -> LongestHold {
-        let time = |ns: &AtomicU64| Duration::from_nanos(ns.load(Ordering::Relaxed));
-        LongestHold { by_clock: time(&self.clock_ns), of_cpu: time(&self.cpu_ns) }
+        let figure = |figure: &AtomicU64| figure.load(Ordering::Relaxed);
+        let time = |ns| Duration::from_nanos(figure(ns));
+        let (steps, long_steps) = (figure(&self.steps), figure(&self.long_steps));
+        let (by_clock, of_cpu) = (time(&self.clock_ns), time(&self.cpu_ns));
+        LongestHold { by_clock, of_cpu, steps, long_steps }
     }
 }
 
@@ -81,9 +95,10 @@ mod tests {
         holds.note(&clock, &hold);
         // It has run for longer than the clock says that it took: what is beyond is not its own.
         let both = Duration::from_millis(6);
-        assert_eq!(holds.longest(), LongestHold { by_clock: both, of_cpu: both });
+        let longest = LongestHold { by_clock: both, of_cpu: both, steps: 2, long_steps: 1 };
+        assert_eq!(holds.longest(), longest);
         let hold = Hold::begin(&clock);
         holds.note(&clock, &hold);
-        assert_eq!(holds.longest().by_clock, both);
+        assert_eq!(holds.longest(), LongestHold { steps: 3, ..longest });
     }
 }

@@ -144,6 +144,9 @@ fn pace(
 struct Locks {
     checkpoint_ms: [f64; 2],
     eviction_ms: [f64; 2],
+    /// How many there were of checkpoints and of eviction, and how many of them ran for more than
+    /// 2 ms.
+    long: [[f64; 2]; 2],
 }
 
 impl Locks {
@@ -156,6 +159,8 @@ impl Locks {
                 ms("checkpoint_longest_lock_usec"),
             ],
             eviction_ms: [ms("evict_longest_lock_cpu_us"), ms("evict_longest_lock_us")],
+            long: ["checkpoint_locks", "evict_locks"]
+                .map(|name| [info.number(name), info.number(&format!("{name}_over_2ms"))]),
         })
     }
 }
@@ -176,6 +181,16 @@ fn locks(
                 ("by the clock", by_clock),
                 (eviction, evict_ran),
                 ("by the clock", evict_by_clock),
+            ],
+        )?;
+        let [[checkpoints, long_checkpoints], [evictions, long_evictions]] = locks.long;
+        figures.say(
+            what,
+            &[
+                ("locks of checkpoints", checkpoints),
+                ("of more than 2 ms", long_checkpoints),
+                ("locks of eviction", evictions),
+                ("of more than 2 ms", long_evictions),
             ],
         )?;
     }

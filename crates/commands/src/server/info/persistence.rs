@@ -32,6 +32,8 @@ pub(super) fn persistence(source: &Source<'_>, lines: &mut Lines) {
     let longest = checkpoints.longest_hold;
     lines.put("checkpoint_longest_lock_usec", longest.by_clock.as_micros());
     lines.put("checkpoint_longest_lock_cpu_usec", longest.of_cpu.as_micros());
+    lines.put("checkpoint_locks", longest.steps);
+    lines.put("checkpoint_locks_over_2ms", longest.long_steps);
     lines.put("checkpoint_partitions_left_out", checkpoints.partitions_left_out);
     if let Some(error) = &checkpoints.last_error {
         lines.put("checkpoint_last_error", error.replace(['\r', '\n'], " "));

@@ -35,4 +35,6 @@ pub(super) fn tier(source: &Source<'_>, lines: &mut Lines) {
     lines.put("evicted_bytes", evicted.bytes);
     lines.put("evict_longest_lock_us", evicted.longest_hold.by_clock.as_micros());
     lines.put("evict_longest_lock_cpu_us", evicted.longest_hold.of_cpu.as_micros());
+    lines.put("evict_locks", evicted.longest_hold.steps);
+    lines.put("evict_locks_over_2ms", evicted.longest_hold.long_steps);
 }
