@@ -1,12 +1,12 @@
 //! What is known of deletions whose space may be given back.
 
+use crate::options::LEVEL0_FILES_TO_MERGE;
 use basalt_cold::KeyRange;
 
 /// Noted ranges that are kept at most. They are a hint: what is not found by it is merged.
 const RANGES_MAX: usize = 64 << 10;
 
 /// What is known of deletions. A thread that has its lock commits, or keeps others from it.
-#[derive(Default)]
 pub(crate) struct Deleted {
     /// Deleted ranges that have not been looked through for files to be removed.
     pub(crate) ranges: Vec<KeyRange>,
@@ -16,6 +16,8 @@ pub(crate) struct Deleted {
     pub(crate) covered_bytes: u64,
     /// The youngest level is being merged, through the file of this number.
     pub(crate) merging_through: Option<u64>,
+    /// Files of the youngest level that RocksDB merges.
+    pub(crate) files_to_merge: i32,
     /// RocksDB begins no merges.
     pub(crate) merges_are_off: bool,
     /// What was there when the youngest level was looked at and left as it was.
@@ -28,6 +30,21 @@ pub(crate) struct Look {
     pub(crate) commits: u64,
     pub(crate) covered_bytes: u64,
     pub(crate) percent_min: u64,
+}
+
+impl Default for Deleted {
+    /// Nothing is, and RocksDB has been opened with the options that hold at first.
+    fn default() -> Deleted {
+        Deleted {
+            ranges: Vec::new(),
+            waits_for_merges: false,
+            covered_bytes: 0,
+            merging_through: None,
+            files_to_merge: LEVEL0_FILES_TO_MERGE,
+            merges_are_off: false,
+            left: None,
+        }
+    }
 }
 
 impl Deleted {

@@ -12,13 +12,15 @@
 //! RocksDB merges the youngest level once it has a number of files, and goes by what a file covers
 //! only below it. So deletions could stay there for ever when no more is written. It is told to
 //! merge what is there by lowering that number until its files of then have gone: its own threads
-//! do it, with their priority and an end at shutdown, and nobody waits.
+//! do it, with their priority and an end at shutdown, and nobody waits. While they do, the number
+//! is what it was: else they would merge with one another the files that come meanwhile, which the
+//! next merge reads anyway.
 
 use basalt_cold::{ColdError, Collecting, IDLE_PERCENT, KeyRange};
-use rocksdb::{BottommostLevelCompaction, CompactOptions, DB, LiveFile, Range};
+use rocksdb::{BottommostLevelCompaction, CompactOptions, DB, LiveFile, Range, properties};
 
 use crate::{
-    deleted::Look,
+    deleted::{Deleted, Look},
     error::cold_error,
     options::{LEVEL0_FILES_MIN, LEVEL0_FILES_TO_MERGE, LEVEL0_FILES_TO_MERGE_OPTION},
     tier::{LEVELS, RocksTier},
@@ -75,6 +77,10 @@ impl RocksTier {
         Ok(Collecting::Nothing)
     }
 
+    fn merges_running(&self) -> u64 {
+        self.number(properties::NUM_RUNNING_COMPACTIONS)
+    }
+
     /// Sees to it that the youngest level is merged if that is worth the work, and only so long.
     fn merge_youngest(&self, db: &DB, percent_min: u64) -> Result<(), ColdError> {
         let mut deleted = self.deleted().lock();
@@ -86,10 +92,13 @@ impl RocksTier {
         let files = live_files(self, db)?;
         let newest = files.iter().filter(|file| file.level == 0).map(number_of).max();
         if let Some(through) = deleted.merging_through {
-            if files.iter().any(|file| file.level == 0 && number_of(file) <= through) {
-                return Ok(());
+            let is_there = |file: &LiveFile| file.level == 0 && number_of(file) <= through;
+            if files.iter().any(is_there) {
+                let has_begun = self.merges_running() > 0;
+                let to_merge = if has_begun { LEVEL0_FILES_TO_MERGE } else { 1 };
+                return self.set_files_to_merge(db, &mut deleted, to_merge);
             }
-            self.set_files_to_merge(db, LEVEL0_FILES_TO_MERGE)?;
+            self.set_files_to_merge(db, &mut deleted, LEVEL0_FILES_TO_MERGE)?;
             deleted.merging_through = None;
             deleted.covered_bytes = 0;
             return Ok(());
@@ -97,7 +106,7 @@ impl RocksTier {
         if newest.is_none() {
             deleted.covered_bytes = 0;
         } else if is_worth(&files, deleted.covered_bytes, percent_min) {
-            self.set_files_to_merge(db, 1)?;
+            self.set_files_to_merge(db, &mut deleted, 1)?;
             deleted.merging_through = newest;
             return Ok(());
         }
@@ -106,9 +115,20 @@ impl RocksTier {
     }
 
     /// How many files of the youngest level are merged.
-    fn set_files_to_merge(&self, db: &DB, files: i32) -> Result<(), ColdError> {
+    fn set_files_to_merge(
+        &self,
+        db: &DB,
+        deleted: &mut Deleted,
+        files: i32,
+    ) -> Result<(), ColdError> {
+        // RocksDB writes all of its options into a new file each time.
+        if deleted.files_to_merge == files {
+            return Ok(());
+        }
         db.set_options(&[(LEVEL0_FILES_TO_MERGE_OPTION, &files.to_string())])
-            .map_err(|error| cold_error(&error, "have files merged", self.dir()))
+            .map_err(|error| cold_error(&error, "have files merged", self.dir()))?;
+        deleted.files_to_merge = files;
+        Ok(())
     }
 }
 

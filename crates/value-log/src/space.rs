@@ -10,11 +10,11 @@ use std::sync::Arc;
 /// Once all segments are larger than what lives in them by this many percent, the worst is
 /// collected although little of it is garbage. More would be more space, less would move more: of
 /// uniform overwrites, the worst has about half.
-const EXCESS_PERCENT: u64 = 38;
+const EXCESS_PERCENT: u64 = 39;
 /// From here on the collector is behind, and there by 100 hundredths: writers come to rest between
 /// the two, so that what they leave is no more than they were promised.
-const BEHIND_PERCENT: u64 = 38;
-const TWICE_BEHIND_PERCENT: u64 = 40;
+const BEHIND_PERCENT: u64 = 39;
+const TWICE_BEHIND_PERCENT: u64 = 41;
 /// Segments of garbage that may stand in a small log.
 const SLACK_SEGMENTS: u64 = 4;
 
