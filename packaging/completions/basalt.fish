@@ -78,7 +78,7 @@ complete -c basalt -l value-log-min -x -d 'Bytes from which on a value stands on
 complete -c basalt -l disk-reserve -x -d 'Space to keep free in the file system of dir, but no more than a 32nd of it, with less, only changes that make data smaller are accepted, until twice as much is free'
 complete -c basalt -l collection-row-max -x -d 'Memory of a collection up to which it is one row in the cold tier'
 complete -c basalt -l miss-threads -x -d 'Threads that read keys that are not in memory, as many reads are under way at a time'
-complete -c basalt -l miss-ring-depth -x -d 'Reads of values that are not in memory that one thread has under way at a time, by io_uring'
+complete -c basalt -l miss-ring-depth -x -d 'Reads of values that are not in memory that one thread has under way at a time, by io_uring, 8 at least'
 complete -c basalt -l cold-direct-reads -x -a 'auto yes no' -d 'Whether values that are not in memory are read past the system’s page cache, which takes half of its CPU time for a read, auto does where that cache could hold less than an eighth of them, by the memory that maxmemory leaves of the machine’s or the control group’s'
 complete -c basalt -l warm-up -x -a 'hot all yes no' -d 'Which keys are loaded into memory after a start, in the background, those that were in use before (hot), these first and then as many as there is room for (all, or yes), or none'
 complete -c basalt -l databases -x -d 'Number of databases that SELECT can reach'

@@ -20,8 +20,8 @@ use std::time::Duration;
 pub const START_MS: u64 = 1_704_067_200_000;
 /// Several may be held up on the stage at a time, and two of them read whole partitions.
 const MISS_THREADS: usize = 16;
-/// Reads that a ring has under way: a unit of keys at least.
-const RING_DEPTH: usize = 8;
+/// Reads that a ring has under way; fewer than a unit of keys are as many as that.
+const RING_DEPTH: usize = 1;
 const SEGMENT_BYTES: u64 = 64 << 10;
 const JOURNAL_DIR: &str = "/journal";
 const VALUES_DIR: &str = "/cold";

@@ -84,9 +84,12 @@ impl Engine {
 impl<'engine> RingReader<'engine> {
     /// Opens a ring, if there is to be one and can be.
     pub(crate) fn open(engine: &'engine Engine) -> Option<RingReader<'engine>> {
-        let depth = engine.options.miss_ring_depth;
-        let ring = (depth > 0).then(|| engine.cold.read_ring(depth))?;
-        match ring {
+        let depth = match engine.options.miss_ring_depth {
+            0 => return None,
+            // Keys are taken by the unit.
+            depth => depth.max(KEYS_A_UNIT),
+        };
+        match engine.cold.read_ring(depth) {
             Ok(ring) => Some(RingReader {
                 engine,
                 ring,
@@ -120,10 +123,10 @@ impl<'engine> RingReader<'engine> {
                 engine.misses.leave(vec![miss]);
             }
         });
-        engine.misses.finish_keys(read, &Ok(()));
-        read.clear();
-        if !durations.is_empty() {
+        if !read.is_empty() {
+            engine.misses.finish_keys(read, &Ok(()));
             engine.misses.note_durations(durations);
+            read.clear();
             durations.clear();
         }
         if waited.is_ok() { Turned::GoesOn } else { Turned::Failed }
