@@ -79,9 +79,10 @@ mod tests {
     fn writers_are_slowed_smoothly_once_the_collector_is_behind() {
         assert_eq!(behind(0, 0), 0);
         assert_eq!(behind(130 * GIB, 100 * GIB), 0);
-        assert_eq!(behind(138 * GIB, 100 * GIB), 0);
-        assert!((48..=51).contains(&behind(139 * GIB, 100 * GIB)));
-        assert!((99..=101).contains(&behind(140 * GIB, 100 * GIB)));
+        let at = |percent| behind((100 + percent) * GIB, 100 * GIB);
+        assert_eq!(at(BEHIND_PERCENT), 0);
+        assert!((48..=51).contains(&at(u64::midpoint(BEHIND_PERCENT, TWICE_BEHIND_PERCENT))));
+        assert!((99..=101).contains(&at(TWICE_BEHIND_PERCENT)));
         assert!(behind(u64::MAX, 100 * GIB) > 1_000_000);
     }
 
