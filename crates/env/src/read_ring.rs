@@ -22,7 +22,7 @@ pub struct ReadAt {
 pub type ReadDone<'a> = dyn FnMut(usize, io::Result<&[u8]>) + 'a;
 
 /// Has another thread's [`ReadRing::wait`] return, now or the next time.
-pub type RingWaker = Box<dyn Fn() + Send + Sync>;
+pub type RingWaker = Arc<dyn Fn() + Send + Sync>;
 
 /// See the head of this file. It belongs to the thread that has made it.
 pub trait ReadRing {
@@ -95,7 +95,7 @@ impl ReadRing for BlockingRing {
 
     fn waker(&self) -> RingWaker {
         let woken = Arc::clone(&self.woken);
-        Box::new(move || {
+        Arc::new(move || {
             *woken.is_woken.lock() = true;
             woken.changed.notify_one();
         })
@@ -163,7 +163,7 @@ mod tests {
         let waker = ring.waker();
         for _ in 0..3 {
             std::thread::scope(|scope| {
-                scope.spawn(&waker);
+                scope.spawn(|| waker());
                 ring.wait(&mut |_, _| panic!("nothing is read")).expect("is woken");
             });
         }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 const WAKE: u64 = u64::MAX;
 const WAKE_BYTES: usize = 8;
 /// Reads that are visited before others are begun: the disk is not to wait while many are answered,
-/// nor who waits for the first of them for the last.
+/// nor are the first of them to wait for the last.
 const VISITS_MAX: usize = 4;
 /// Buffers that are larger are not kept for other reads.
 const KEPT_BYTES_MAX: usize = 16 << 10;
@@ -144,10 +144,13 @@ impl ReadRing for Uring {
     fn wait(&mut self, done: &mut ReadDone<'_>) -> io::Result<()> {
         self.listen();
         let is_done = !self.ring.completion().is_empty();
-        match self.ring.submit_and_wait(usize::from(!is_done)) {
-            Ok(_) => {}
-            Err(error) if is_passing(&error) => {}
-            Err(error) => return Err(error),
+        let has_more = !self.ring.submission().is_empty();
+        if has_more || !is_done {
+            match self.ring.submit_and_wait(usize::from(!is_done)) {
+                Ok(_) => {}
+                Err(error) if is_passing(&error) => {}
+                Err(error) => return Err(error),
+            }
         }
         let mut all = std::mem::take(&mut self.done);
         let done_now = self.ring.completion().take(VISITS_MAX);
@@ -172,7 +175,7 @@ impl ReadRing for Uring {
     fn waker(&self) -> RingWaker {
         let waker = Arc::clone(&self.waker);
         // Nothing else can be done about it if it fails; it does if it was woken 2^64 times.
-        Box::new(move || {
+        Arc::new(move || {
             let _ = rustix::io::write(&*waker, &1u64.to_ne_bytes());
         })
     }

@@ -300,12 +300,13 @@ impl ColdTier for ValueTier {
 
     fn pressure(&self) -> Pressure {
         let rows = self.rows.pressure();
-        self.choose_reads(Space::of_all(&self.segments.all()));
+        let segments = self.segments.all();
+        self.choose_reads(Space::of_all(&segments));
         // What lives is not known before the rows have been gone over.
         if !self.locator.is_built() {
             return rows;
         }
-        let space = Space::to_collect(&self.segments.all());
+        let space = Space::to_collect(&segments);
         let behind = space.behind_percent(self.segment_bytes(space.used_bytes));
         Pressure { behind_percent: rows.behind_percent.max(behind), ..rows }
     }

@@ -133,7 +133,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     .own(),
     option(
         "miss-ring-depth",
-        Kind::Int { min: 0, max: 4_096 },
+        Kind::Int { min: 0, max: 1_024 },
         "256",
         "Reads of values that are not in memory that one thread has under way at a time, by \
          `io_uring`, 8 at least. Where the system refuses that, or with 0, `miss-threads` read them.",

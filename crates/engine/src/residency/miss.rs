@@ -231,8 +231,8 @@ impl Engine {
 
     pub(crate) fn wake_miss_threads(&self) {
         // Taken so that no thread is between its look at `stopping` and its wait.
-        let bell = self.misses.work.lock().bell.clone();
-        bell.iter().for_each(|bell| bell.ring());
+        let ring = self.misses.work.lock().ring.clone();
+        ring.iter().for_each(|wake| wake());
         self.misses.added.notify_all();
     }
 

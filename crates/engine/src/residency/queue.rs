@@ -103,29 +103,14 @@ pub(crate) struct MissQueue {
     pub(super) durations: RankedMutex<Histogram>,
 }
 
-/// What tells the ring of keys while it waits.
-pub(crate) struct Bell {
-    waker: RingWaker,
-}
-
-impl Bell {
-    pub(super) fn of(waker: RingWaker) -> Bell {
-        Bell { waker }
-    }
-
-    pub(super) fn ring(&self) {
-        (self.waker)();
-    }
-}
-
 /// What is to be read, and what is being read.
 #[derive(Default)]
 pub(super) struct Work {
     keys: VecDeque<Vec<Miss>>,
     /// What the ring could not read.
     left: VecDeque<Vec<Miss>>,
-    /// There is a ring, which is the first to take keys.
-    pub(super) bell: Option<Arc<Bell>>,
+    /// Wakes the ring, if there is one: it is the first to take keys.
+    pub(super) ring: Option<RingWaker>,
     /// The ring waits for what is under way, and is to be told of more.
     pub(super) ring_waits: bool,
     pub(super) heads: VecDeque<HeadUnit>,
@@ -212,7 +197,7 @@ impl Work {
         if let Some(keys) = self.left.pop_front() {
             return Some(Unit::Keys(keys));
         }
-        if self.bell.is_none()
+        if self.ring.is_none()
             && let Some(keys) = self.take_keys()
         {
             return Some(Unit::Keys(keys));
@@ -256,15 +241,15 @@ impl MissQueue {
 
     /// Tells the ring of more units, or as many threads.
     fn tell_of_keys(&self, mut work: MutexGuard<'_, Work>, units: usize) {
-        if work.bell.is_none() {
+        if work.ring.is_none() {
             drop(work);
             for _ in 0..units {
                 self.added.notify_one();
             }
         } else if units > 0 && std::mem::take(&mut work.ring_waits) {
-            let bell = work.bell.clone();
+            let ring = work.ring.clone();
             drop(work);
-            bell.iter().for_each(|bell| bell.ring());
+            ring.iter().for_each(|wake| wake());
         }
     }
 

@@ -10,7 +10,7 @@
 
 use crate::engine::Engine;
 use crate::residency::miss::install;
-use crate::residency::queue::{Bell, KEYS_A_UNIT, Miss};
+use crate::residency::queue::{KEYS_A_UNIT, Miss};
 use crate::residency::rows::LoadedRow;
 use basalt_cold::RowPlace;
 use basalt_env::{Instant, ReadRing};
@@ -56,8 +56,7 @@ impl Engine {
     /// once if there is none.
     pub(crate) fn run_ring_thread(&self) {
         let Some(mut reader) = RingReader::open(self) else { return };
-        let bell = Bell::of(reader.ring.waker());
-        self.misses.work.lock().bell = Some(bell.into());
+        self.misses.work.lock().ring = Some(reader.ring.waker());
         let end = loop {
             match reader.turn() {
                 Turned::GoesOn => {}
@@ -67,7 +66,7 @@ impl Engine {
         if end == Turned::Failed {
             tracing::error!("the ring that reads values has failed; threads read them from now on");
         }
-        self.misses.work.lock().bell = None;
+        self.misses.work.lock().ring = None;
         reader.leave_all();
         drop(reader);
         self.misses.added.notify_all();
@@ -77,7 +76,7 @@ impl Engine {
 
     /// A ring reads rows.
     pub fn has_ring(&self) -> bool {
-        self.misses.work.lock().bell.is_some()
+        self.misses.work.lock().ring.is_some()
     }
 }
 
@@ -106,7 +105,7 @@ impl<'engine> RingReader<'engine> {
         }
     }
 
-    /// Begins reads, waits for some and answers who waits for them.
+    /// Begins reads, waits for some and has their commands go on.
     pub(crate) fn turn(&mut self) -> Turned {
         if !self.begin_all() {
             return Turned::Ended;
